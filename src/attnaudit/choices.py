@@ -1,0 +1,64 @@
+"""A choice with options is a string, "sparsegen:lam=0.5", parsed here and nowhere else."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from attnaudit.errors import InputError
+
+
+def parse(choice: str) -> tuple[str, dict[str, Any]]:
+    """ "name:a=1,b=x" -> ("name", {"a": 1, "b": "x"}); "pkg.module:name:a=1" keeps its first colon in the name."""
+    name, *rest = choice.split(":")
+    if rest and "=" not in rest[0]:
+        name = f"{name}:{rest.pop(0)}"
+    options: dict[str, Any] = {}
+    for pair in ":".join(rest).split(",") if rest else []:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip().isidentifier():
+            raise InputError(
+                f"Cannot read the option {pair!r} in {choice!r}: write NAME:option=value,option=value."
+            )
+        options[key.strip()] = _value(value.strip())
+    return name.strip(), options
+
+
+def find(
+    registry: Mapping[str, Callable[..., Any]], choice: str | Callable[..., Any], kind: str
+) -> Callable[..., Any]:
+    """The callable a choice names, with its options bound. `kind` is the word for it in the error."""
+    if callable(choice):
+        return choice
+    name, options = parse(choice)
+    if ":" in name:
+        found = _imported(name, kind)
+    elif name in registry:
+        found = registry[name]
+    else:
+        near = difflib.get_close_matches(name, registry, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"There is no {kind} {name!r}.{hint} Choose from: {', '.join(registry)}.")
+    return partial(found, **options) if options else found
+
+
+def _imported(name: str, kind: str) -> Callable[..., Any]:
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(
+            f"Cannot load the {kind} {name!r}: {error}. Write package.module:name of something importable."
+        ) from error
+
+
+def _value(text: str) -> Any:
+    """Numbers, true, false and null as JSON reads them; anything else stays text."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text

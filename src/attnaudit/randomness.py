@@ -1,0 +1,52 @@
+"""Randomness that depends on names, never on batch size or order.
+
+torch generators give one stream for a whole tensor, so a row's numbers would change with the batch around it. Here each row
+has a key of its own and its numbers come from SplitMix64 (Steele, Lea & Flood 2014), all rows at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_MIX_1 = 0xBF58476D1CE4E5B9
+_MIX_2 = 0x94D049BB133111EB
+
+
+def derive(seed: int, *names: object) -> int:
+    """A 63-bit seed for (seed, names…): different names, unrelated streams."""
+    text = "\x1f".join([str(seed), *map(str, names)])
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+
+
+def generator(seed: int, *names: object) -> torch.Generator:
+    return torch.Generator().manual_seed(derive(seed, *names))
+
+
+def keys(seed: int, name: str, example_ids: Iterable[str]) -> Tensor:
+    """(B,) int64, one key an example."""
+    return torch.tensor([derive(seed, name, each) for each in example_ids], dtype=torch.int64)
+
+
+def uniform(key: Tensor, count: int) -> Tensor:
+    """(B,count) float64 in [0, 1): the first `count` numbers of each key's own stream."""
+    counter = torch.arange(1, count + 1, dtype=torch.int64, device=key.device)
+    state = key[:, None] + counter * _signed(_GOLDEN)
+    state = (state ^ _shift(state, 30)) * _signed(_MIX_1)
+    state = (state ^ _shift(state, 27)) * _signed(_MIX_2)
+    state = state ^ _shift(state, 31)
+    return _shift(state, 11).to(torch.float64) * 2.0**-53
+
+
+def _shift(value: Tensor, bits: int) -> Tensor:
+    """Logical right shift: torch's own is arithmetic and would drag the sign along."""
+    return (value >> bits) & ((1 << (64 - bits)) - 1)
+
+
+def _signed(value: int) -> int:
+    """The same 64 bits as a signed integer: torch has no arithmetic on unsigned ones."""
+    return value - (1 << 64) if value >> 63 else value
