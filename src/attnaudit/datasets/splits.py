@@ -39,7 +39,9 @@ class Splits:
         everything = [*self.train, *self.dev, *self.test]
         twice = [name for name, count in Counter(e.example_id for e in everything).items() if count > 1]
         if twice:
-            raise InputError(f"{self.name}: example ids must be unique, but {twice[:3]} occur more than once.")
+            raise InputError(
+                f"{self.name}: example ids must be unique, but {twice[:3]} occur more than once."
+            )
         for example in everything:
             check_example(example, len(self.classes), self.name)
         if len(self.classes) < 2:

@@ -1,0 +1,1 @@
+"""Models: everything with `read` and `decode`."""

@@ -1,0 +1,12 @@
+"""Outputs: (context (B,…,H), query (B,H) or None) -> logits (B,…,C); `.is_linear` says whether a readout exists."""
+
+from collections.abc import Callable
+
+from torch import nn
+
+from attnaudit.outputs.linear import Linear, LinearQuery
+
+OUTPUTS: dict[str, Callable[..., nn.Module]] = {
+    "linear": Linear,
+    "linear_query": LinearQuery,
+}

@@ -1,0 +1,11 @@
+"""Scorers: (hidden (B,N,H), query (B,H) or None) -> scores (B,N); built as scorer(hidden_size, query_size or None)."""
+
+from collections.abc import Callable
+
+from torch import nn
+
+from attnaudit.scorers.additive import Additive
+
+SCORERS: dict[str, Callable[..., nn.Module]] = {
+    "additive": Additive,
+}

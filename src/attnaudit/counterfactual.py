@@ -1,0 +1,54 @@
+"""What if alpha were …? The alternatives that audits ask for, and the cheapest right way to their logits."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnaudit import masking, randomness
+from attnaudit.contract import AttentionModel, Record
+
+_ENTRIES = 2**24  # of alternative attention handed to a model at once
+
+
+def logits_under(model: AttentionModel, record: Record, alpha: Tensor) -> Tensor:
+    """Logits (B,K,C) under K alternatives alpha (B,K,R,N): through the readout where there is one, else in bounded parts."""
+    if record.readout is not None:
+        return alpha[:, :, 0].to(record.readout.dtype) @ record.readout
+    step = max(1, _ENTRIES // max(alpha[:, :1].numel(), 1))
+    parts = [model.decode(record, part) for part in alpha.split(step, dim=1)]
+    return torch.cat(parts, 1)
+
+
+def probs_under(model: AttentionModel, record: Record, alpha: Tensor) -> Tensor:
+    """(B,K,C)"""
+    return masking.probabilities(logits_under(model, record, alpha), record.batch.classes)
+
+
+def decisions_under(model: AttentionModel, record: Record, alpha: Tensor) -> Tensor:
+    """(B,K) predicted classes."""
+    return masking.argmax(logits_under(model, record, alpha), record.batch.classes)
+
+
+def permuted(alpha: Tensor, mask: Tensor, count: int, seed: int) -> Tensor:
+    """`count` shuffles of each row of alpha (B,R,N) over its real items: (B,count,R,N).
+
+    The draws depend on (seed, number of real items) only: the same whatever the batch, and one set of shuffles serves all rows of a length.
+    """
+    batch, rows, items = alpha.shape
+    real_first = (~mask).to(torch.int8).argsort(-1, stable=True)  # (B,R,N)
+    length = mask.sum(-1)
+    source = torch.arange(items, device=alpha.device).expand(batch, rows, count, items).clone()
+    for each in length.unique().tolist():
+        if each > 1:
+            draws = torch.rand(count, each, generator=randomness.generator(seed, "permutation", each)).argsort(-1)
+            source[..., :each][length == each] = draws.to(alpha.device)
+    compact = alpha.gather(-1, real_first)[:, :, None].expand(-1, -1, count, -1)
+    shuffled = compact.gather(-1, source)
+    back = real_first.argsort(-1)[:, :, None].expand(-1, -1, count, -1)
+    return shuffled.gather(-1, back).transpose(1, 2)
+
+
+def without_item(alpha: Tensor, mask: Tensor, drop: Tensor) -> Tensor:
+    """alpha with the items in drop (bool, same shape) taken out and the rest renormalised; NaN in a row where no weight is left."""
+    return masking.renormalise(alpha, mask & ~drop)

@@ -1,0 +1,118 @@
+"""The text format of the bAbI tasks (Weston et al. 2015), read, written, and made into examples.
+
+A line is "<id> sentence" or "<id> question<TAB>answer<TAB>ids of the supporting lines"; id 1 starts a new story.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from attnaudit.datasets.splits import Example
+from attnaudit.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A statement, or a question where there is an answer. Its id is its place in the story, from 1."""
+
+    text: str  # with its full stop or question mark
+    answer: str | None = None
+    support: tuple[int, ...] = ()  # ids of the lines that give the answer
+
+
+Story = tuple[Line, ...]
+
+
+def as_text(stories: Iterable[Story]) -> str:
+    """The official format; the blank before the first tab is part of it."""
+    return "".join(
+        f"{number} {line.text}"
+        + (f" \t{line.answer}\t{' '.join(map(str, line.support))}" if line.answer is not None else "")
+        + "\n"
+        for story in stories
+        for number, line in enumerate(story, start=1)
+    )
+
+
+def parse(text: str, *, source: str = "bAbI text") -> tuple[Story, ...]:
+    """Stories of a file in the official format. `source` names the file in errors."""
+    stories: list[list[Line]] = []
+    for place, raw in enumerate(text.splitlines(), start=1):
+        if not raw.strip():
+            continue
+        where = f"{source}, line {place}"
+        number, _, rest = raw.partition(" ")
+        if number == "1":
+            stories.append([])
+        if not stories or number != str(len(stories[-1]) + 1):
+            expected = f"{len(stories[-1]) + 1} or 1" if stories else "1"
+            raise InputError(
+                f"{where}: expected a line with id {expected}, got {raw[:60]!r}. "
+                "Use the files of the bAbI release as they are."
+            )
+        stories[-1].append(_line(rest, stories[-1], where))
+    return tuple(map(tuple, stories))
+
+
+def _line(rest: str, before: Sequence[Line], where: str) -> Line:
+    if "\t" not in rest:
+        return Line(rest.strip())
+    fields = rest.split("\t")
+    if len(fields) != 3 or not all(field.strip() for field in fields):
+        raise InputError(
+            f"{where}: expected question<TAB>answer<TAB>supporting ids, got {len(fields)} fields in {rest[:60]!r}."
+        )
+    question, answer, ids = fields
+    statements = {str(number) for number, line in enumerate(before, start=1) if line.answer is None}
+    wrong = [each for each in ids.split() if each not in statements]
+    if wrong:
+        raise InputError(f"{where}: the supporting id {wrong[0]!r} is not a statement before the question.")
+    return Line(question.strip(), answer.strip(), tuple(map(int, ids.split())))
+
+
+def answers(stories: Iterable[Story]) -> tuple[str, ...]:
+    """Every answer that occurs, by alphabet: the classes."""
+    return tuple(sorted({line.answer for story in stories for line in story if line.answer is not None}))
+
+
+def examples(stories: Iterable[Story], classes: Sequence[str], *, split: str) -> tuple[Example, ...]:
+    """One example a question: all statements before it, joined with full stops, and the question without its mark.
+
+    Evidence is every word of the supporting sentences; a full stop belongs to the sentence before it and is no evidence.
+    """
+    labels = {name: number for number, name in enumerate(classes)}
+    made: list[Example] = []
+    for story in stories:
+        tokens: list[str] = []
+        segments: list[int] = []
+        spans: dict[int, slice] = {}  # line id -> its words among the tokens
+        for number, line in enumerate(story, start=1):
+            words = line.text.rstrip(".? ").lower().split()
+            if line.answer is None:
+                if tokens:
+                    tokens.append(".")
+                    segments.append(len(spans) - 1)
+                spans[number] = slice(len(tokens), len(tokens) + len(words))
+                tokens += words
+                segments += [len(spans) - 1] * len(words)
+                continue
+            if line.answer not in labels:
+                raise InputError(
+                    f"bAbI: the answer {line.answer!r} is none of the classes {', '.join(classes)}. "
+                    "Give the classes of all splits."
+                )
+            evidence = [False] * len(tokens)
+            for each in line.support:
+                evidence[spans[each]] = [True] * (spans[each].stop - spans[each].start)
+            made.append(
+                Example(
+                    example_id=f"{split}/{len(made)}",
+                    tokens=tuple(tokens),
+                    label=labels[line.answer],
+                    query=tuple(words),
+                    evidence=tuple(evidence),
+                    segments=tuple(segments),
+                )
+            )
+    return tuple(made)

@@ -1,0 +1,88 @@
+"""What every exact function checks and prepares: finite numbers of matching shape, in float64, zero outside the mask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnaudit import masking
+from attnaudit.errors import InputError
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """alpha renormalised in float64, so that float32 rounding cannot push it off the simplex."""
+
+    alpha: Tensor  # (B,N)
+    readout: Tensor  # (B,N,C)
+    mask: Tensor  # (B,N)
+    classes: Tensor | None  # (B,C)
+    probs: Tensor  # (B,C)
+    predicted: Tensor  # (B,)
+    empty: Tensor  # (B,) bool: nothing to attend to, so no answer
+
+    def rows(self, index: Tensor | slice) -> Prepared:
+        return Prepared(
+            self.alpha[index],
+            self.readout[index],
+            self.mask[index],
+            None if self.classes is None else self.classes[index],
+            self.probs[index],
+            self.predicted[index],
+            self.empty[index],
+        )
+
+    def probs_of(self, alpha: Tensor) -> Tensor:
+        """Class probabilities under other attentions: (B,N) -> (B,C), (B,K,N) -> (B,K,C)."""
+        if alpha.dim() == 2:
+            return self.probs_of(alpha[:, None])[:, 0]
+        return masking.probabilities(alpha @ self.readout, self.classes)
+
+
+def prepare(alpha: Tensor, readout: Tensor, mask: Tensor, classes: Tensor | None = None) -> Prepared:
+    if alpha.dim() != 2 or mask.shape != alpha.shape or readout.shape[:2] != alpha.shape or readout.dim() != 3:
+        raise InputError(
+            "Expected alpha (B,N), readout (B,N,C) and mask (B,N), "
+            f"got {tuple(alpha.shape)}, {tuple(readout.shape)} and {tuple(mask.shape)}."
+        )
+    if classes is not None and classes.shape != (alpha.shape[0], readout.shape[2]):
+        raise InputError(
+            f"Expected classes (B,C) = {(alpha.shape[0], readout.shape[2])}, got {tuple(classes.shape)}."
+        )
+    mask = mask.bool()
+    alpha = masking.fill(alpha.detach().double(), mask)
+    readout = masking.fill(readout.detach().double(), mask[..., None].expand_as(readout))
+    for name, values in (("alpha", alpha), ("readout", readout)):
+        if not torch.isfinite(values).all():
+            raise InputError(
+                f"{name} has NaN or infinite values inside the mask. "
+                "Find out which examples the model fails on before auditing it."
+            )
+    empty = ~mask.any(-1)
+    weight = alpha.sum(-1)
+    # Tolerance for half precision; anything further off is not a distribution but a mistake.
+    wrong = ((weight - 1).abs() > 1e-2) & ~empty | (alpha < 0).any(-1)
+    if wrong.any():
+        at = int(wrong.nonzero()[0])
+        raise InputError(
+            f"alpha must be non-negative and sum to 1 within the mask, but row {at} sums to {float(weight[at]):.4g}."
+        )
+    alpha = alpha / weight.where(~empty, torch.ones_like(weight))[:, None]
+    logits = (alpha[:, None] @ readout)[:, 0]
+    return Prepared(
+        alpha,
+        readout,
+        mask,
+        classes,
+        masking.probabilities(logits, classes),
+        masking.argmax(logits, classes),
+        empty,
+    )
+
+
+def chunks(examples: int, entries_each: int, limit: int = 2**21) -> list[slice]:
+    """Slices of the batch of at most `limit` tensor entries (16 MB in float64) each."""
+    size = max(1, limit // max(entries_each, 1))
+    return [slice(at, at + size) for at in range(0, examples, size)]

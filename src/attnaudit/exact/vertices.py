@@ -1,0 +1,98 @@
+"""Vertices of the attentions that give the very same logits odds: where a far one must be looked for when classes are many.
+
+A x = A alpha, x >= 0, with C rows in A (C - 1 log-odds and the sum): a vertex has at most C items. JSD is convex, so walking from vertex
+to neighbouring vertex only ever up reaches a local maximum. All examples walk at once.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.special import xlogy
+
+from attnaudit import masking
+from attnaudit.exact.inputs import Prepared
+
+_MOST_WALKS = 60
+
+
+def far_vertex(given: Prepared, priority: Tensor) -> Tensor:
+    """A vertex (B,N) far from alpha; items of high priority (B,N) are the first to lose their weight."""
+    constraints = _constraints(given)
+    x = _shed(given, constraints, masking.fill(priority, given.mask, -torch.inf))
+    for _ in range(_MOST_WALKS):
+        x, moved = _walk(given, constraints, x)
+        if not moved:
+            break
+    return x
+
+
+def _constraints(given: Prepared) -> Tensor:
+    """A (B,C,N): log-odds of every class against the predicted one, whose own row is all ones."""
+    chosen = given.predicted[:, None, None].expand(-1, given.alpha.shape[1], 1)
+    odds = given.readout - given.readout.gather(2, chosen)
+    if given.classes is not None:
+        odds = masking.fill(odds, given.classes[:, None].expand_as(odds))
+    # Rows of like size keep the small linear systems well conditioned.
+    odds = odds / odds.abs().amax(1, keepdim=True).clamp_min(1e-12)
+    return odds.scatter(2, chosen, 1.0).transpose(1, 2)
+
+
+def _shed(given: Prepared, constraints: Tensor, priority: Tensor) -> Tensor:
+    """From alpha to a vertex: take C + 1 weighted items, move along their null direction to the further end, where one is empty."""
+    x, alpha = given.alpha.clone(), given.alpha
+    classes, items = constraints.shape[1:]
+    if items <= classes:
+        return x
+    for _ in range(items - classes):
+        active = (x > 0) & given.mask
+        unfinished = (active.sum(-1) > classes).nonzero()[:, 0]
+        if not len(unfinished):
+            break
+        picked = masking.fill(priority, active, -torch.inf)[unfinished].topk(classes + 1).indices
+        columns = constraints[unfinished].gather(2, picked[:, None].expand(-1, classes, -1))
+        null = torch.linalg.svd(columns, full_matrices=True).Vh[:, -1]
+        now, was = x[unfinished].gather(1, picked), alpha[unfinished].gather(1, picked)
+        ends = torch.stack([_to_the_edge(now, null), _to_the_edge(now, -null)])
+        gain = _terms(ends, was).sum(-1)
+        x[unfinished] = x[unfinished].scatter(1, picked, torch.where((gain[0] >= gain[1])[:, None], *ends))
+    return x
+
+
+def _to_the_edge(x: Tensor, direction: Tensor) -> Tensor:
+    """x + step·direction with the longest step that keeps every weight >= 0; the item that stops it is exactly 0."""
+    room = torch.where(direction < -1e-12, x / -direction, torch.inf)
+    step, item = room.min(-1, keepdim=True)
+    moved = x + step.where(torch.isfinite(step), 0.0) * direction
+    return moved.clamp_min(0).scatter(1, item, 0.0)
+
+
+def _walk(given: Prepared, constraints: Tensor, x: Tensor) -> tuple[Tensor, bool]:
+    """To the best neighbouring vertex, where one is further; (x, whether any example moved)."""
+    classes = constraints.shape[1]
+    basis = x.topk(min(classes, x.shape[1])).indices
+    columns = constraints.gather(2, basis[:, None].expand(-1, classes, -1))
+    direction = -(torch.linalg.pinv(columns) @ constraints)  # (B,C,N): how the basis gives way to each item
+    exact = (columns @ direction + constraints).abs().amax(1) < 1e-9
+    now, was = x.gather(1, basis)[..., None], given.alpha.gather(1, basis)[..., None]
+    room = torch.where(direction < -1e-12, now / -direction, torch.inf)
+    step = room.amin(1)
+    inside = torch.zeros_like(given.mask).scatter(1, basis, True)
+    allowed = given.mask & ~inside & exact & torch.isfinite(step)
+    step = masking.fill(step, allowed)
+    after = (now + step[:, None] * direction).clamp_min(0)
+    gain = (_terms(after, was) - _terms(now, was)).sum(1)
+    gain = gain + _terms(step, given.alpha) - _terms(torch.zeros_like(step), given.alpha)
+    best, item = masking.fill(gain, allowed, -1.0).max(-1)
+    better = best > 1e-9
+    weights = after.gather(2, item[:, None, None].expand(-1, after.shape[1], 1))[..., 0]
+    moved = torch.zeros_like(x).scatter(1, basis, weights)
+    moved = moved.scatter(1, item[:, None], step.gather(1, item[:, None]))
+    return torch.where(better[:, None], moved, x), bool(better.any())
+
+
+def _terms(p: Tensor, a: Tensor) -> Tensor:
+    """What an item adds to JSD(p, alpha): ½ [p ln p + a ln a] - m ln m, m = (p + a)/2."""
+    return 0.5 * (xlogy(p, p) + xlogy(a, a) - xlogy(p + a, p + a) + math.log(2) * (p + a))

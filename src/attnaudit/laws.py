@@ -1,0 +1,244 @@
+"""The laws every model keeps, and a report in words for one that does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from attnaudit import masking, randomness
+from attnaudit.contract import AttentionModel, Batch, Record
+from attnaudit.leaving_out import leave_out_by_reading
+
+
+@dataclass(frozen=True)
+class Law:
+    """One law's outcome. `control` is a difference that must be there for the law to have been able to fail."""
+
+    name: str
+    error: float
+    tolerance: float
+    control: float | None = None
+    hint: str = ""
+
+    @property
+    def verdict(self) -> str:
+        if not self.error <= self.tolerance:  # so that NaN fails
+            return "broken"
+        if self.control is not None and not self.control > self.tolerance:
+            return "cannot tell"
+        return "kept"
+
+
+@dataclass(frozen=True)
+class LawReport:
+    laws: tuple[Law, ...]
+
+    @property
+    def kept(self) -> bool:
+        """True when no law is broken."""
+        return all(law.verdict != "broken" for law in self.laws)
+
+    def __str__(self) -> str:
+        lines = []
+        for law in self.laws:
+            lines.append(f"{law.verdict:12s} {law.name}: error {law.error:.1e} (at most {law.tolerance:.0e})")
+            if law.verdict == "broken":
+                lines.append(f"{'':13s}likely cause: {law.hint}")
+            if law.verdict == "cannot tell":
+                lines.append(f"{'':13s}the control did not move either, so the law could not have failed")
+        return "\n".join(lines)
+
+
+def check_model(model: AttentionModel, batch: Batch, *, seed: int = 0) -> LawReport:
+    """Run every law on the batch, which should hold several examples of different lengths."""
+    before = _fingerprint(model)
+    record = model.read(batch)
+    laws = [
+        _finite(record),
+        _round_trip(model, record, seed),
+        _simplex(record),
+        *_differentiable(model, batch),
+        *_padding(model, batch, record),
+        _deterministic(model, batch, record),
+    ]
+    if record.readout is not None:
+        laws.append(_readout(model, record, record.readout, seed))
+    if hasattr(model, "leave_out"):
+        laws.append(_leave_out(model, record))
+    laws.append(_pure(model, batch, record, before))
+    return LawReport(tuple(laws))
+
+
+def tolerance_of(values: Tensor) -> float:
+    """1e-10 in float64, 1e-5 relative to the largest value in float32 and below."""
+    if values.dtype == torch.float64:
+        return 1e-10
+    largest = values.detach().abs().nan_to_num(0.0).max().item() if values.numel() else 1.0
+    return 1e-5 * max(1.0, largest)
+
+
+def random_alpha(mask: Tensor, seed: int, dtype: torch.dtype, count: int = 3) -> Tensor:
+    """Attentions on the simplex, evenly spread over it (a flat Dirichlet): (B,count,R,N)."""
+    shape = (mask.shape[0], count, *mask.shape[1:])
+    draw = torch.rand(shape, generator=randomness.generator(seed, "laws"), dtype=torch.float64).to(mask.device)
+    weight = -torch.log1p(-draw)
+    return masking.renormalise(weight, mask[:, None].expand(shape)).nan_to_num(0.0).to(dtype)
+
+
+def _difference(a: Tensor, b: Tensor) -> float:
+    return (a - b).abs().max().item() if a.numel() else 0.0
+
+
+def _finite(record: Record) -> Law:
+    real = record.alpha[record.mask]
+    bad = (~torch.isfinite(real)).sum() + (~torch.isfinite(record.logits)).sum()
+    return Law("finite: no NaN in attention or logits", float(bad), 0.0, hint="an empty row or an overflow in the model")
+
+
+def _round_trip(model: AttentionModel, record: Record, seed: int) -> Law:
+    back = model.decode(record, record.alpha)
+    several = torch.stack([record.alpha, *random_alpha(record.mask, seed, record.alpha.dtype, 2).unbind(1)], 1)
+    many = model.decode(record, several)
+    error = max(
+        _difference(back, record.logits),
+        _difference(many[:, 0], record.logits),
+        _difference(many[:, 1], model.decode(record, several[:, 1])),
+    )
+    return Law(
+        "1 round trip: decode(record, record.alpha) gives record.logits, one or several at a time",
+        error,
+        tolerance_of(record.logits),
+        control=_difference(many[:, 1], record.logits),
+        hint="decode does not continue from the same place that read recorded, or several alternatives are mixed up",
+    )
+
+
+def _simplex(record: Record) -> Law:
+    has_items = record.mask.any(-1)
+    off_simplex = (record.alpha.sum(-1) - 1).abs().masked_fill(~has_items, 0.0).max().item()
+    negative = (-record.alpha).clamp_min(0).max().item()
+    outside = record.alpha.masked_fill(record.mask, 0.0).abs().max().item()
+    stray = (record.content & ~record.mask.any(1)).sum().item()
+    return Law(
+        "2 simplex: rows are non-negative, sum to 1 and are 0 outside the mask",
+        max(off_simplex, negative, outside, float(stray)),
+        tolerance_of(record.alpha),
+        hint="padding is attended, or what is returned is scores rather than weights",
+    )
+
+
+def _differentiable(model: AttentionModel, batch: Batch) -> list[Law]:
+    embeddings = model.read(batch).embeddings.detach().requires_grad_()
+    record = model.read(batch, embeddings)
+    alpha = record.alpha.detach().requires_grad_()
+    # Weighted so that classes cannot cancel.
+    logits = model.decode(record, alpha)
+    weighted = (logits * torch.arange(1, logits.shape[1] + 1, device=logits.device)).sum()
+    grads = torch.autograd.grad(weighted, [alpha, embeddings], allow_unused=True)
+    laws = []
+    for name, grad in zip(("alpha", "embeddings"), grads, strict=True):
+        missing = grad is None or not bool(torch.isfinite(grad).all())
+        laws.append(
+            Law(
+                f"3 differentiable in {name}",
+                float(missing),
+                0.0,
+                control=0.0 if grad is None else grad.abs().max().item(),
+                hint="the graph is cut: detach, no_grad or inference_mode, or embeddings= is not used",
+            )
+        )
+    return laws
+
+
+def _padding(model: AttentionModel, batch: Batch, record: Record) -> list[Law]:
+    """Each example alone and unpadded against the same in the batch, whose padding holds other tokens."""
+    dirty = batch.tokens.where(batch.mask, batch.tokens.max())
+    in_batch = model.read(_with_tokens(batch, dirty))
+    logits, weights = _difference(in_batch.logits, record.logits), 0.0
+    if in_batch.alpha.shape == record.alpha.shape:
+        weights = _difference(in_batch.alpha, record.alpha)
+    nothing = torch.zeros_like(batch.mask[:1])
+    for at in range(min(len(batch), 8)):
+        alone = model.read(batch.rows(torch.tensor([at])).without(nothing))
+        logits = max(logits, _difference(alone.logits[0], record.logits[at]))
+        if alone.alpha.shape[1] == record.alpha.shape[1]:
+            same = record.alpha[at, :, : alone.alpha.shape[2]]
+            weights = max(weights, _difference(alone.alpha[0], same))
+    others = _difference(record.logits, record.logits.roll(1, 0))
+    hint = "the padding mask does not reach the encoder or the attention, or a layer mixes examples (batch norm)"
+    return [
+        Law("5 padding and batch independence of logits", logits, tolerance_of(record.logits), others, hint),
+        Law("5 padding and batch independence of alpha", weights, tolerance_of(record.alpha), hint=hint),
+    ]
+
+
+def _with_tokens(batch: Batch, tokens: Tensor) -> Batch:
+    from dataclasses import replace
+
+    return replace(batch, tokens=tokens)
+
+
+def _deterministic(model: AttentionModel, batch: Batch, record: Record) -> Law:
+    again = model.read(batch)
+    error = max(_difference(again.logits, record.logits), _difference(again.alpha, record.alpha))
+    return Law("6 determinism: reading twice gives the same", error, 0.0, hint="dropout or sampling is on: call eval()")
+
+
+def _readout(model: AttentionModel, record: Record, readout: Tensor, seed: int) -> Law:
+    other = random_alpha(record.mask, seed, record.alpha.dtype)
+    expected = other[:, :, 0] @ readout
+    return Law(
+        "7 readout: decode(record, a) equals a @ readout for any a on the simplex",
+        _difference(model.decode(record, other), expected),
+        tolerance_of(expected),
+        control=_difference(expected[:, 0], expected[:, 1]),
+        hint="the output is not linear in the attended items; leave readout=None",
+    )
+
+
+def _leave_out(model: AttentionModel, record: Record) -> Law:
+    fast: Callable[[Record], Tensor] = model.leave_out  # type: ignore[attr-defined]
+    plain = leave_out_by_reading(model, record)
+    answered = torch.isfinite(plain)
+    return Law(
+        "8 leave_out equals reading again without the item",
+        _difference(fast(record)[answered], plain[answered]),
+        tolerance_of(plain[answered]),
+        control=_difference(plain.nan_to_num(0.0), record.logits[:, None].expand_as(plain)),
+        hint="leave_out must delete the token and close the gap, not blank it",
+    )
+
+
+def _pure(model: AttentionModel, batch: Batch, record: Record, before: tuple[object, ...]) -> Law:
+    failed = False
+    try:
+        model.decode(record, record.alpha[..., :0])
+    except (RuntimeError, ValueError, IndexError):
+        failed = True
+    changed = _fingerprint(model) != before
+    drift = _difference(model.read(batch).logits, record.logits)
+    return Law(
+        "4 purity: mode, hooks, gradients and parameters are as found, also after an exception",
+        float(changed) + drift,
+        0.0,
+        control=float(failed),
+        hint="a hook, a mode or an attention implementation is not restored; use try/finally",
+    )
+
+
+def _fingerprint(model: object) -> tuple[object, ...]:
+    """Mode, hooks, gradients and parameters of every module the model holds."""
+    roots = [model] if isinstance(model, nn.Module) else [v for v in vars(model).values() if isinstance(v, nn.Module)]
+    seen: list[object] = []
+    for root in roots:
+        for module in root.modules():
+            hooks = (len(module._forward_hooks), len(module._forward_pre_hooks), len(module._backward_hooks))
+            seen.append((module.training, hooks))
+        for parameter in root.parameters():
+            seen.append((parameter.requires_grad, parameter.grad is None, parameter._version))
+        config = getattr(root, "config", None)
+        seen.append(getattr(config, "_attn_implementation", None))
+    return tuple(seen)

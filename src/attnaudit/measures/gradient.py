@@ -1,0 +1,22 @@
+"""How much does the prediction hang on each word, with the attention held? (Jain & Wallace 2019, algorithm 1)"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnaudit import masking
+from attnaudit.contract import AttentionModel, Record
+
+
+def gradient(model: AttentionModel, record: Record, seed: int) -> Tensor:
+    """|Σ_e x_e ∂p(predicted class)/∂x_e| (B,N): the gradient of the one-hot word, attention cut off the graph."""
+    with torch.enable_grad():
+        embeddings = record.embeddings.detach().requires_grad_()
+        fresh = model.read(record.batch, embeddings)
+        probs = masking.probabilities(model.decode(fresh, fresh.alpha.detach()), record.batch.classes)
+        chosen = probs.gather(1, record.predicted[:, None]).sum()
+        slope = torch.autograd.grad(chosen, embeddings)[0]
+    per_token = (slope * embeddings).sum(-1).detach()
+    # Signed sum over the tokens of an item first, absolute value after: an item is one thing.
+    return masking.to_items(per_token, record.item_of_token, record.content.shape[1]).abs()

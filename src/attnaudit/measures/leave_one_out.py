@@ -1,0 +1,17 @@
+"""How much does the prediction change without the word? (Jain & Wallace 2019; Meister et al. 2021, eq. 6)"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnaudit import masking, statistics
+from attnaudit.contract import AttentionModel, Record
+from attnaudit.leaving_out import leave_out
+
+
+def leave_one_out(model: AttentionModel, record: Record, seed: int) -> Tensor:
+    """TVD(ŷ(x without item), ŷ(x)) (B,N). NaN where nothing would be left of the text, and for items that do not count."""
+    with torch.no_grad():
+        without = masking.probabilities(leave_out(model, record), record.batch.classes)
+        return statistics.tvd(without, record.probs[:, None])

@@ -1,0 +1,14 @@
+"""Scores that know nothing: the floor of every comparison."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from attnaudit import randomness
+from attnaudit.contract import AttentionModel, Record
+
+
+def random(model: AttentionModel, record: Record, seed: int) -> Tensor:
+    """Uniform numbers (B,N) that depend on (seed, example, place) only."""
+    key = randomness.keys(seed, "random measure", record.batch.example_id)
+    return randomness.uniform(key, record.content.shape[1]).to(record.alpha.device)

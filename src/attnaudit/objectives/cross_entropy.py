@@ -1,0 +1,19 @@
+"""Learn to give the label."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnaudit.contract import AttentionModel, Batch
+from attnaudit.errors import InputError
+
+
+def cross_entropy(model: AttentionModel, batch: Batch) -> Tensor:
+    """Mean over the batch of -ln p(label), over the candidate classes."""
+    if batch.labels is None:
+        raise InputError("Training needs a label for every example; this batch has none.")
+    logits = model.read(batch).logits
+    if batch.classes is not None:
+        logits = logits.masked_fill(~batch.classes, -torch.inf)
+    return torch.nn.functional.cross_entropy(logits, batch.labels)

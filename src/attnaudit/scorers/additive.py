@@ -1,0 +1,23 @@
+"""Additive attention: a small network scores each item (Bahdanau et al. 2015)."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+
+class Additive(nn.Module):
+    """v·tanh(W_1 h + W_2 q), hidden size H/2 as in Jain & Wallace's released code; without a query the second term is absent."""
+
+    def __init__(self, hidden_size: int, query_size: int | None = None) -> None:
+        super().__init__()
+        inner = max(hidden_size // 2, 1)
+        self.item = nn.Linear(hidden_size, inner)
+        self.query = None if query_size is None else nn.Linear(query_size, inner, bias=False)
+        self.score = nn.Linear(inner, 1, bias=False)
+
+    def forward(self, hidden: Tensor, query: Tensor | None) -> Tensor:
+        """hidden (B,N,H), query (B,H) or None -> scores (B,N)."""
+        inner = self.item(hidden)
+        if self.query is not None and query is not None:
+            inner = inner + self.query(query)[:, None]
+        return self.score(inner.tanh())[..., 0]

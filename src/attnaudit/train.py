@@ -1,0 +1,140 @@
+"""A plain training loop: the best model on dev, the same for the same seed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnaudit import choices, progress, randomness
+from attnaudit.batching import collate, in_batches
+from attnaudit.contract import Batch
+from attnaudit.datasets.splits import Example, Splits
+from attnaudit.errors import InputError
+from attnaudit.objectives import OBJECTIVES
+from attnaudit.performance import selection_score
+from attnaudit.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train; defaults are Jain & Wallace's released code (Adam with amsgrad, no decay on attention)."""
+
+    epochs: int = 8
+    batch_size: int = 32
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-5
+    patience: int | None = None  # stop after so many epochs without a better dev score
+    good_enough: float | None = None  # stop once the dev score is this high
+    objective: str = "cross_entropy"
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "learning_rate"):
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} must be above 0, got {getattr(self, name)}.")
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class History:
+    """What happened, epoch by epoch; `best_epoch` is the one kept."""
+
+    losses: tuple[float, ...]
+    dev_scores: tuple[float, ...]
+    score_name: str
+    best_epoch: int
+
+
+def fit(
+    model: nn.Module,
+    splits: Splits,
+    vocabulary: Vocabulary,
+    recipe: Recipe = Recipe(),
+    *,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+    show_progress: bool = True,
+) -> History:
+    """Train model in place and leave it with the parameters of its best epoch on dev, in evaluation mode."""
+    _check(splits)
+    objective = choices.find(OBJECTIVES, recipe.objective, "objective")
+    optimiser = _optimiser(model, recipe)
+    losses: list[float] = []
+    scores: list[float] = []
+    best: dict[str, Tensor] = {}
+    name = ""
+    model.to(device)
+    with progress.bar("Training", recipe.epochs, show=show_progress) as advance:
+        for epoch in range(recipe.epochs):
+            model.train()
+            shuffle = randomness.generator(seed, "batches", epoch)
+            total = 0.0
+            for group in in_batches(splits.train, recipe.batch_size, generator=shuffle):
+                loss = objective(model, collate(group, vocabulary, len(splits.classes)).to(device))
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+                total += loss.detach().item() * len(group)
+            losses.append(total / len(splits.train))
+            if not torch.isfinite(torch.tensor(losses[-1])):
+                raise InputError(
+                    f"Training diverged in epoch {epoch + 1}: the loss is {losses[-1]}. Lower the learning rate."
+                )
+            name, score = selection_score(*predictions(model, splits.dev, vocabulary, len(splits.classes)))
+            scores.append(score)
+            if score >= max(scores):
+                best = copy.deepcopy(model.state_dict())
+            advance(f"epoch {epoch + 1}: loss {losses[-1]:.3f}, dev {name} {score:.3f}")
+            best_epoch = scores.index(max(scores))
+            stale = recipe.patience is not None and epoch - best_epoch >= recipe.patience
+            if stale or (recipe.good_enough is not None and score >= recipe.good_enough):
+                break
+    model.load_state_dict(best)
+    model.eval()
+    last_best = len(scores) - 1 - scores[::-1].index(max(scores))
+    return History(tuple(losses), tuple(scores), name, last_best)
+
+
+def predictions(
+    model: nn.Module, examples: Sequence[Example], vocabulary: Vocabulary, classes: int, *, batch_size: int = 256
+) -> tuple[Tensor, Tensor]:
+    """Labels (B,) and probabilities (B,C) of the examples, in their own order."""
+    device = next(model.parameters()).device
+    place = {example.example_id: at for at, example in enumerate(examples)}
+    labels = torch.empty(len(examples), dtype=torch.int64)
+    probs = torch.empty(len(examples), classes)
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        for group in in_batches(examples, batch_size):
+            batch: Batch = collate(group, vocabulary, classes)
+            at = torch.tensor([place[name] for name in batch.example_id])
+            probs[at] = model.read(batch.to(device)).probs.float().cpu()  # type: ignore[operator]
+            if batch.labels is None:
+                raise InputError("Measuring performance needs a label for every example.")
+            labels[at] = batch.labels
+    model.train(training)
+    return labels, probs
+
+
+def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+    attention = {id(parameter) for parameter in getattr(model, "scorer", nn.Module()).parameters()}
+    rest = [parameter for parameter in model.parameters() if id(parameter) not in attention]
+    scorer = [parameter for parameter in model.parameters() if id(parameter) in attention]
+    groups = [{"params": rest, "weight_decay": recipe.weight_decay}, {"params": scorer, "weight_decay": 0.0}]
+    return torch.optim.Adam([g for g in groups if g["params"]], lr=recipe.learning_rate, amsgrad=True)
+
+
+def _check(splits: Splits) -> None:
+    for name in ("train", "dev"):
+        examples = getattr(splits, name)
+        if not examples:
+            raise InputError(f"{splits.name}: the {name} split is empty; training needs it.")
+        if any(example.label is None for example in examples):
+            raise InputError(f"{splits.name}: every {name} example needs a label.")
