@@ -1,0 +1,41 @@
+"""attnaudit: may I show this model's attention as an explanation?
+
+Five lines: `run = attnaudit.load("runs/…")`, `results = attnaudit.audit(run.model, batches)`, `results.card()`, `results.frame()`,
+`results.to_html("audit.html")`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attnaudit.audit import audit
+    from attnaudit.cell import load
+    from attnaudit.contract import AttentionModel, Batch, Record
+    from attnaudit.errors import InputError
+    from attnaudit.laws import check_model
+    from attnaudit.results import Results
+
+__version__ = "0.1.0"
+__all__ = ["AttentionModel", "Batch", "InputError", "Record", "Results", "audit", "check_model", "load"]
+
+_HOME = {
+    "AttentionModel": "contract",
+    "Batch": "contract",
+    "InputError": "errors",
+    "Record": "contract",
+    "Results": "results",
+    "audit": "audit",
+    "check_model": "laws",
+    "load": "cell",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when first used, so that `attnaudit --help` need not wait for torch."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'attnaudit' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"attnaudit.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

@@ -36,7 +36,7 @@ def permuted(alpha: Tensor, mask: Tensor, count: int, seed: int) -> Tensor:
     The draws depend on (seed, number of real items) only: the same whatever the batch, and one set of shuffles serves all rows of a length.
     """
     batch, rows, items = alpha.shape
-    real_first = (~mask).to(torch.int8).argsort(-1, stable=True)  # (B,R,N)
+    real_first = (~mask).to(torch.int8).argsort(dim=-1, stable=True)  # (B,R,N)
     length = mask.sum(-1)
     source = torch.arange(items, device=alpha.device).expand(batch, rows, count, items).clone()
     for each in length.unique().tolist():

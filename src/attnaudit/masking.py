@@ -59,10 +59,10 @@ def descending(scores: Tensor, mask: Tensor, tie_break: Tensor) -> Tensor:
     """Item indices by decreasing score, the masked ones last; equal scores in the order of tie_break, never of position."""
     by_key = tie_break.argsort(-1)
     filled = fill(scores, mask, -torch.inf).gather(-1, by_key)
-    by_score = filled.argsort(-1, descending=True, stable=True)
+    by_score = filled.argsort(dim=-1, descending=True, stable=True)
     order = by_key.gather(-1, by_score)
     # A real item may score -inf too: send the masked ones to the end in a pass of their own.
-    real_first = mask.gather(-1, order).to(torch.int8).argsort(-1, descending=True, stable=True)
+    real_first = mask.gather(-1, order).to(torch.int8).argsort(dim=-1, descending=True, stable=True)
     return order.gather(-1, real_first)
 
 

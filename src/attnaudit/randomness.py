@@ -50,3 +50,9 @@ def _shift(value: Tensor, bits: int) -> Tensor:
 def _signed(value: int) -> int:
     """The same 64 bits as a signed integer: torch has no arithmetic on unsigned ones."""
     return value - (1 << 64) if value >> 63 else value
+
+
+def normal(key: Tensor, count: int) -> Tensor:
+    """(B,count) float64, N(0,1), by the inverse of its distribution function."""
+    middle = uniform(key, count) + 2.0**-54  # never exactly 0
+    return torch.special.ndtri(middle)

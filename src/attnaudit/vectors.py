@@ -82,7 +82,7 @@ def _text(path: Path, vocabulary: Vocabulary) -> Iterator[tuple[str, np.ndarray]
     try:
         with _open(path) as lines:
             for number, line in enumerate(lines, start=1):
-                fields = line.rstrip(" \r\n").split(" ")
+                fields = line.rstrip(" \n").split(" ")
                 if number == 1 and len(fields) == 2 and all(field.isdecimal() for field in fields):
                     size = int(fields[1])
                     continue
@@ -105,12 +105,11 @@ def _text(path: Path, vocabulary: Vocabulary) -> Iterator[tuple[str, np.ndarray]
 
 
 def _open(path: Path) -> IO[str]:
-    """Lines end at a line feed only: some words of GloVe are line separators of Unicode."""
     if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", newline="\n")
+        return gzip.open(path, "rt", encoding="utf-8")
     if path.suffix == ".xz":
-        return lzma.open(path, "rt", encoding="utf-8", newline="\n")
-    return path.open(encoding="utf-8", newline="\n")
+        return lzma.open(path, "rt", encoding="utf-8")
+    return path.open(encoding="utf-8")
 
 
 def _is_number(text: str) -> bool:

@@ -95,7 +95,7 @@ class _Best:
 def _relaxations(given: Prepared, epsilon: float) -> list[Vertex]:
     """The furthest attention in each half-space or slab that is known to hold every feasible one."""
     p = given.probs
-    rivals = masking.fill(p, _one_hot(given.predicted, p) == 0, -1.0).argsort(-1, descending=True)
+    rivals = masking.fill(p, _one_hot(given.predicted, p) == 0, -1.0).argsort(dim=-1, descending=True)
     mine = _class_readout(given.readout, given.predicted)
     p_mine = p.gather(1, given.predicted[:, None])[:, 0]
     vertices = []

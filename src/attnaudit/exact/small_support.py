@@ -89,7 +89,7 @@ def _best_pair(given: Prepared, epsilon: float) -> Tensor:
 
 def _promising(given: Prepared) -> Tensor:
     """Items far from alpha when alone, and items whose own prediction is near the model's, in turn: (b,m)."""
-    far = masking.fill(one_hot_jsd(given.alpha), given.mask, -1.0).argsort(-1, descending=True)
+    far = masking.fill(one_hot_jsd(given.alpha), given.mask, -1.0).argsort(dim=-1, descending=True)
     own = masking.probabilities(given.readout, given.classes)
     off = statistics.tvd(own, given.probs[:, None])
     near = masking.fill(off, given.mask, 2.0).argsort(-1)

@@ -20,3 +20,6 @@ MEASURES: dict[str, Measure] = {
     "attention_times_gradient": attention_times_gradient,
     "random": random,
 }
+
+# Rankings that contain the attention itself: no independent witness of what matters.
+MADE_OF_ATTENTION = frozenset({"attention", "attention_gradient", "attention_times_gradient"})

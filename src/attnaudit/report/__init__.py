@@ -1,0 +1,1 @@
+"""Reports: read results, make pages. No torch, no new numbers."""

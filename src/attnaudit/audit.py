@@ -1,0 +1,141 @@
+"""The heart: run measures and audits over batches, keep every number, say what could not be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnaudit import choices, progress
+from attnaudit.audits import AUDITS
+from attnaudit.audits.declaration import NotApplicable, declaration_of
+from attnaudit.contract import AttentionModel, Batch, Record
+from attnaudit.errors import InputError
+from attnaudit.illustrations import chosen_examples, illustrate
+from attnaudit.measures import MEASURES
+from attnaudit.results import Results
+from attnaudit.tables import Table
+
+Choice = str | Callable[..., Any]
+
+
+def audit(
+    model: AttentionModel,
+    data: Batch | Iterable[Batch],
+    *,
+    audits: Sequence[Choice] | None = None,
+    measures: Sequence[Choice] | None = None,
+    seed: int = 0,
+    device: torch.device | str | None = None,
+    class_names: Sequence[str] | None = None,
+    words: Sequence[str] | None = None,
+    illustrated: int = 200,
+    show_progress: bool = True,
+) -> Results:
+    """May I show this model's attention as an explanation? Every audit by default; names, "name:option=value" or your own functions.
+
+    class_names and words (the vocabulary, by token number) are only for showing. The model is left as found.
+    """
+    batches = [data] if isinstance(data, Batch) else list(data)
+    if not any(len(batch) for batch in batches):
+        raise InputError("There is nothing to audit: the data holds no example.")
+    chosen_measures = _resolve(MEASURES, measures, "measure", always="attention")
+    chosen_audits = _resolve(AUDITS, audits, "audit")
+    if device is not None and isinstance(model, nn.Module):
+        model.to(device)
+    table, unanswered, drawn = Table(), {}, []
+    show = chosen_examples([name for batch in batches for name in batch.example_id], illustrated, seed)
+    with _evaluating(model), progress.bar("Auditing", len(batches), show=show_progress) as advance:
+        for batch in batches:
+            with torch.no_grad():
+                record = model.read(batch if device is None else batch.to(device))
+            check_record(record)
+            scores = {name: _score(measure, model, record, seed, name) for name, measure in chosen_measures.items()}
+            table.start(record)
+            for name, function in chosen_audits.items():
+                if name in unanswered:
+                    continue
+                try:
+                    with torch.no_grad():
+                        table.add(name, function(model, record, scores, seed))
+                except NotApplicable as reason:
+                    unanswered[name] = str(reason)
+            drawn.append(illustrate(model, record, scores, seed, show, words))
+            advance(f"{len(batch)} examples")
+    names = class_names or [str(number) for number in range(record.logits.shape[1])]
+    about = {
+        "seed": seed,
+        "classes": list(names),
+        "audits": [_text(choice) for choice in (audits if audits is not None else AUDITS)],
+        "measures": [_text(choice) for choice in (measures if measures is not None else MEASURES)],
+        "not_applicable": unanswered,
+        "has_readout": record.readout is not None,
+        "rows": record.alpha.shape[1],
+        "illustrated": len(show),
+    }
+    declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
+    return Results.of(table, drawn, about, declarations)
+
+
+def check_record(record: Record) -> None:
+    """Refuse attention that is no distribution, by example, before anything is computed from it."""
+    wrong = {
+        "NaN or infinite attention": (~torch.isfinite(record.alpha) & record.mask).flatten(1).any(-1),
+        "NaN or infinite logits": (~torch.isfinite(record.logits)).any(-1),
+        "attention that does not sum to 1": _off_simplex(record),
+    }
+    for what, where in wrong.items():
+        if where.any():
+            names = [record.batch.example_id[at] for at in where.nonzero()[:3, 0].tolist()]
+            raise InputError(
+                f"The model gives {what} for {int(where.sum())} of {len(record.batch)} examples, such as {', '.join(names)}. "
+                "Nothing can be audited there: look at those texts, or run `attnaudit check`."
+            )
+
+
+def _off_simplex(record: Record) -> Tensor:
+    """(B,) some row with items is further than rounding from the simplex; half precision allowed for."""
+    off = (record.alpha.sum(-1) - 1).abs() > 1e-2
+    return (off & record.mask.any(-1)).any(-1) | (record.alpha < 0).flatten(1).any(-1)
+
+
+def _resolve(
+    registry: dict[str, Callable[..., Any]], wanted: Sequence[Choice] | None, kind: str, always: str | None = None
+) -> dict[str, Callable[..., Any]]:
+    """name -> callable, all found before any long work starts."""
+    listed = list(registry) if wanted is None else list(wanted)
+    if always is not None and always not in listed:
+        listed.insert(0, always)
+    return {_text(choice): choices.find(registry, choice, kind) for choice in listed}
+
+
+def _text(choice: Choice) -> str:
+    return choice if isinstance(choice, str) else getattr(choice, "__name__", repr(choice))
+
+
+def _score(measure: Callable[..., Tensor], model: AttentionModel, record: Record, seed: int, name: str) -> Tensor:
+    score = measure(model, record, seed)
+    expected = (record.content.shape, record.alpha.shape)
+    if score.shape not in expected:
+        raise InputError(
+            f"The measure {name!r} must return scores of shape (B,N) = {tuple(expected[0])} or (B,R,N) = {tuple(expected[1])}, "
+            f"got {tuple(score.shape)}."
+        )
+    return score.detach()
+
+
+class _evaluating:
+    """Evaluation mode inside, and every module's own mode back after, also after an exception."""
+
+    def __init__(self, model: object) -> None:
+        self.modes = [(m, m.training) for m in model.modules()] if isinstance(model, nn.Module) else []
+
+    def __enter__(self) -> None:
+        for module, _ in self.modes:
+            module.training = False
+
+    def __exit__(self, *exception: object) -> None:
+        for module, mode in self.modes:
+            module.training = mode

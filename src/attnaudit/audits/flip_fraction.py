@@ -1,0 +1,73 @@
+"""What share of the items must go before the decision flips, best first by each ranking? (Serrano & Smith 2019)"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnaudit import exact, masking, randomness
+from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.contract import AttentionModel, Record
+from attnaudit.counterfactual import logits_under, without_item
+
+
+@declares(
+    Declaration(
+        question="What share of the items must go, in the order of each ranking, before the decision flips?",
+        metrics={
+            "fraction": Metric("share of items removed when the decision flips; small = the ranking is good",
+                               "fraction@smallest_set", "fraction@random"),
+            "flipped": Metric("the decision flips at all", 0.0, "flipped@smallest_set"),
+        },
+        detects=("inert",),
+        blind={"shifted": "removal acts on the attention, whose items do decide; the words are never looked at"},
+    )
+)  # fmt: skip
+def flip_fraction(model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int) -> Values:
+    """Items are removed from all rows by decreasing score and the rest renormalised; `fraction` is the share gone at the first flip.
+
+    NaN and flipped = 0 where no prefix flips: such examples are counted, not left out. `smallest_set` is the exact optimum, which no ranking
+    can beat (with a readout). Ties are broken at random, never by position.
+    """
+    key = randomness.keys(seed, "flip_fraction", record.batch.example_id)
+    tie_break = randomness.uniform(key, record.content.shape[1]).to(record.alpha.device)
+    attended = record.mask.any(1)
+    length = attended.sum(-1).double()
+    values: Values = {}
+    for name, score in scores.items():
+        ranking = score if score.dim() == 2 else score.mean(1)
+        order = masking.descending(ranking.double().nan_to_num(nan=-torch.inf), attended, tie_break)
+        flips = _flips(model, record, order)
+        flipped = flips.any(-1)
+        fraction = flips.to(torch.int8).argmax(-1).double() / length
+        values[name, "fraction"] = fraction.where(flipped, torch.nan)
+        values[name, "flipped"] = flipped.double()
+    if record.readout is not None:
+        best = exact.smallest_flip(
+            record.alpha[:, 0].double(), record.readout.double(), attended, classes=record.batch.classes
+        )
+        values["smallest_set", "fraction"] = best.size / length
+        values["smallest_set", "flipped"] = best.possible.double()
+    return values
+
+
+def _flips(model: AttentionModel, record: Record, order: Tensor) -> Tensor:
+    """(B,N) bool: after removing the first k items of order, another class is strictly larger."""
+    if record.readout is not None:
+        logits = exact.removal_curve(
+            record.alpha[:, 0].double(), record.readout.double(), record.mask[:, 0], order
+        )
+    else:
+        place = order.argsort(-1)
+        prefix = torch.arange(order.shape[1], device=order.device)
+        drop = place[:, None] < prefix[:, None]  # (B,k,N)
+        alpha = without_item(record.alpha[:, None], record.mask[:, None], drop[:, :, None])
+        # A row emptied before the others attends to nothing; a prefix that empties every row has no output.
+        gone = alpha.isnan().all(-1).all(-1)
+        logits = logits_under(model, record, alpha.nan_to_num(0.0)).masked_fill(gone[..., None], torch.nan)
+    chosen = logits.gather(-1, record.predicted[:, None, None].expand(-1, logits.shape[1], 1))[..., 0]
+    if record.batch.classes is not None:
+        logits = masking.fill(logits, record.batch.classes[:, None].expand_as(logits), -torch.inf)
+    # Strictly larger, beyond rounding; NaN (nothing left) compares as no flip.
+    margin = logits.amax(-1) - chosen
+    return margin > 1e-9 * (1 + chosen.abs())

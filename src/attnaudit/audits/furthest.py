@@ -1,0 +1,85 @@
+"""How different could the attention have been, with the same prediction? (Jain & Wallace 2019, algorithm 3)"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from attnaudit import adversarial, exact, masking, statistics
+from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.contract import AttentionModel, Record
+from attnaudit.errors import InputError
+from attnaudit.exact.slab import one_hot_jsd
+
+FIDELITIES = ("corrected", "code", "paper")
+
+
+@declares(
+    Declaration(
+        question="How different could the attention have been, with the same prediction?",
+        metrics={
+            "jsd": Metric("JSD of the furthest attention with the same prediction, nats", 0.0, "jsd_any"),
+            "upper": Metric("no attention with the same prediction is further than this", 0.0, "jsd_any"),
+        },
+        detects=("inert",),
+        blind={"shifted": "the attention is pinned down as firmly as the Oracle's"},
+    )
+)
+def furthest(
+    model: AttentionModel,
+    record: Record,
+    scores: dict[str, Tensor],
+    seed: int,
+    *,
+    epsilon: float = 0.01,
+    fidelity: str = "corrected",
+) -> Values:
+    """ε-max JSD: `jsd` (found), `upper` (certified), `exact` (the two agree), `tvd` (what it costs), and `jsd_any`, the ceiling:
+    the furthest any attention could be, whatever the prediction.
+
+    corrected: exact with a readout and two classes, a certified interval with more, a search without a readout. code, paper: the
+    search of Jain & Wallace as released and as printed, which can fall short; a failed search counts 0, as there.
+    """
+    found, jsd, upper, tight = alternative(model, record, seed, epsilon=epsilon, fidelity=fidelity)
+    moved = statistics.tvd(_probs(model, record, found), record.probs)
+    return {
+        ("", "jsd"): jsd,
+        ("", "upper"): upper,
+        ("", "exact"): tight.double(),
+        ("", "found"): (jsd > 0).double(),
+        ("", "tvd"): moved,
+        ("", "jsd_any"): _unconstrained(record),
+    }
+
+
+def alternative(
+    model: AttentionModel, record: Record, seed: int, *, epsilon: float = 0.01, fidelity: str = "corrected"
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The attention itself (B,R,N), its JSD, the upper bound and whether they are one, each (B,)."""
+    if fidelity not in FIDELITIES:
+        raise InputError(f"furthest has no fidelity {fidelity!r}; choose from {', '.join(FIDELITIES)}.")
+    if fidelity == "corrected" and record.readout is not None:
+        answer = exact.furthest(
+            record.alpha[:, 0].double(),
+            record.readout.double(),
+            record.mask[:, 0],
+            epsilon=epsilon,
+            classes=record.batch.classes,
+        )
+        return answer.alpha[:, None], answer.jsd, answer.upper, answer.exact
+    settings = adversarial.SETTINGS[fidelity]
+    found, jsd = adversarial.search(model, record, seed, epsilon=epsilon, settings=settings)
+    return found, jsd, _unconstrained(record), torch.zeros_like(jsd, dtype=torch.bool)
+
+
+def _unconstrained(record: Record) -> Tensor:
+    """The largest JSD any attention could have, mean over the rows (B,): all weight on the least attended item."""
+    alone = masking.fill(one_hot_jsd(record.alpha.double()), record.mask, -1.0).amax(-1)
+    return alone.masked_fill(~record.mask.any(-1), torch.nan).nanmean(-1).clamp_max(math.log(2))
+
+
+def _probs(model: AttentionModel, record: Record, alpha: Tensor) -> Tensor:
+    logits = model.decode(record, alpha.to(record.alpha.dtype))
+    return masking.probabilities(logits, record.batch.classes)

@@ -1,0 +1,88 @@
+"""Does removing the most attended item change more than removing a random one? (Serrano & Smith 2019)"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnaudit import masking, randomness, statistics
+from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.contract import AttentionModel, Record
+from attnaudit.counterfactual import logits_under, without_item
+from attnaudit.errors import InputError
+
+FIDELITIES = ("corrected", "code")
+
+
+@declares(
+    Declaration(
+        question="Does removing the most attended item change more than removing a random one?",
+        metrics={
+            "delta_js": Metric("JS divergence of outputs, top item removed minus random item removed", 0.0, "js_reach"),
+            "flips_top": Metric("removing the top item flips the decision", "flips_random", 1.0),
+        },
+        detects=("inert",),
+        blind={"shifted": "the top item really decides, under the wrong word"},
+    )
+)
+def top_item(
+    model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int, *, fidelity: str = "corrected"
+) -> Values:
+    """Zero alpha at i* = argmax alpha, or at a random item r, renormalise, decode: ΔJS = JS(p, q_i*) - JS(p, q_r) against
+    Δalpha = alpha_i* - alpha_r, and the 2×2 table of decision flips, row by row (B,R).
+
+    corrected: r is any other item. code: r is drawn from positions 1…length-1, which can be i* and is never the first.
+    `js_reach`, the ceiling: ΔJS if the random item had changed nothing. NaN with fewer than two items.
+    """
+    if fidelity not in FIDELITIES:
+        raise InputError(f"top_item has no fidelity {fidelity!r}; choose from {', '.join(FIDELITIES)}.")
+    top = masking.fill(record.alpha, record.mask, -1.0).argmax(-1, keepdim=True)
+    other = _random_item(record, top, seed, fidelity)
+    removed = [_without(record, item) for item in (top, other)]
+    p = record.probs[:, None]
+    js, flips = [], []
+    for alpha in removed:
+        logits = logits_under(model, record, alpha)
+        answered = ~logits.isnan().any(-1)
+        js.append(statistics.jsd(masking.probabilities(logits, record.batch.classes), p))
+        flipped = masking.argmax(logits, record.batch.classes) != record.predicted[:, None]
+        flips.append(torch.where(answered, flipped.double(), torch.nan))
+    few = record.mask.sum(-1) < 2
+    (js_top, js_other), (top_flips, other_flips) = js, flips
+    weight = [record.alpha.gather(-1, item)[..., 0] for item in (top, other)]
+    values: Values = {
+        ("", "delta_js"): js_top - js_other,
+        ("", "js_reach"): js_top,
+        ("", "delta_alpha"): weight[0] - weight[1],
+        ("", "flips_top"): top_flips,
+        ("", "flips_random"): other_flips,
+        ("", "flips_both"): top_flips * other_flips,
+        ("", "flips_only_top"): top_flips * (1 - other_flips),
+        ("", "flips_only_random"): (1 - top_flips) * other_flips,
+        ("", "flips_neither"): (1 - top_flips) * (1 - other_flips),
+    }
+    return {key: value.masked_fill(few, torch.nan) for key, value in values.items()}
+
+
+def _random_item(record: Record, top: Tensor, seed: int, fidelity: str) -> Tensor:
+    """One item a row (B,R,1), by example, whatever the batch."""
+    rows = record.alpha.shape[1]
+    names = record.batch.example_id
+    draw = torch.stack(
+        [randomness.uniform(randomness.keys(seed, f"top_item/{r}", names), record.alpha.shape[2]) for r in range(rows)], 1
+    ).to(record.alpha.device)
+    if fidelity == "corrected":
+        allowed = record.mask.scatter(-1, top, False)
+    else:
+        first = record.mask.to(torch.int8).argmax(-1, keepdim=True)
+        allowed = record.mask.scatter(-1, first, False)
+    return masking.fill(draw, allowed, -1.0).argmax(-1, keepdim=True)
+
+
+def _without(record: Record, item: Tensor) -> Tensor:
+    """R alternatives (B,R,R,N), each with the item taken out of one row and the other rows as they are."""
+    rows = record.alpha.shape[1]
+    drop = torch.zeros_like(record.mask).scatter(-1, item, True)
+    changed = without_item(record.alpha, record.mask, drop)
+    own = torch.eye(rows, dtype=torch.bool, device=record.alpha.device)[None, :, :, None]
+    return torch.where(own, changed[:, None], record.alpha[:, None])

@@ -1,0 +1,160 @@
+"""One cell of the grid: a dataset, a model's choices and a seed; trained, audited, stored, and skipped when done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from attnaudit import datasets, statistics, store
+from attnaudit.audit import audit
+from attnaudit.batching import collate, in_batches
+from attnaudit.datasets.splits import Example, Splits
+from attnaudit.errors import InputError
+from attnaudit.models.attentive import Architecture, Attentive, build
+from attnaudit.performance import performance
+from attnaudit.results import Results
+from attnaudit.train import Recipe, fit, predictions
+from attnaudit.vectors import load_vectors
+from attnaudit.vocabulary import Vocabulary
+
+_AUDIT_BATCH = 128
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Everything that decides the numbers. Two cells with equal choices give equal values."""
+
+    dataset: str = "babi:task=1"
+    architecture: Architecture = Architecture()
+    recipe: Recipe = Recipe()
+    seed: int = 0
+    vectors: str | None = None
+    audits: tuple[str, ...] | None = None
+    measures: tuple[str, ...] | None = None
+
+    def choices(self) -> dict[str, Any]:
+        flat = {**asdict(self), **self.architecture.as_dict(), "recipe": self.recipe.as_dict()}
+        del flat["architecture"]
+        return flat
+
+
+class Run(NamedTuple):
+    """A finished run: the model and what was found of it."""
+
+    model: Attentive
+    results: Results
+    vocabulary: Vocabulary
+    folder: Path
+
+
+def run_cell(
+    cell: Cell,
+    out: Path,
+    *,
+    data_dir: Path | None = None,
+    device: str = "cpu",
+    force: bool = False,
+    show_progress: bool = True,
+) -> Path:
+    """Train, audit the test split, write the run directory below out; a complete one is left as it is."""
+    folder = out / store.run_name(cell.choices())
+    if store.is_complete(folder) and not force:
+        return folder
+    store.check_writable(folder)
+    started = time.monotonic()
+    splits = datasets.load(cell.dataset, data_dir=data_dir, seed=cell.seed)
+    vocabulary = Vocabulary.build(splits.train, min_count=splits.min_count)
+    architecture, vectors, coverage = cell.architecture, None, None
+    if cell.vectors is not None:
+        vectors, coverage = load_vectors(Path(cell.vectors), vocabulary, seed=cell.seed)
+        architecture = replace(architecture, embedding=vectors.shape[1])  # the file decides
+    with_query = splits.train[0].query is not None
+    model = build(
+        architecture,
+        words=len(vocabulary),
+        classes=len(splits.classes),
+        with_query=with_query,
+        seed=cell.seed,
+        vectors=vectors,
+    )
+    history = fit(model, splits, vocabulary, cell.recipe, seed=cell.seed, device=device, show_progress=show_progress)
+    trained = time.monotonic()
+    results = audit(
+        model,
+        test_batches(splits.test, vocabulary, len(splits.classes)),
+        audits=cell.audits,
+        measures=cell.measures,
+        seed=cell.seed,
+        device=device,
+        class_names=splits.classes,
+        words=vocabulary.words,
+        show_progress=show_progress,
+    )
+    audited = time.monotonic()
+    save_file({k: v.contiguous() for k, v in model.cpu().state_dict().items()}, folder / "model.safetensors")
+    store.write_json(folder / "vocabulary.json", list(vocabulary.words))
+    run = {
+        "choices": cell.choices(),
+        "model": {**architecture.as_dict(), "with_query": with_query, "classes": len(splits.classes)},
+        "data": {
+            "name": splits.name,
+            "tokeniser": splits.tokeniser,
+            "sizes": {name: len(getattr(splits, name)) for name in ("train", "dev", "test")},
+            "vocabulary": len(vocabulary),
+            "vector_coverage": coverage,
+            "fingerprint": fingerprint(splits),
+            "notes": splits.notes,
+        },
+        "training": {"best_epoch": history.best_epoch, "dev": list(history.dev_scores), "losses": list(history.losses)},
+        "performance": test_performance(model, splits, vocabulary, cell.seed),
+        "seconds": {"training": trained - started, "audit": audited - trained},
+    }
+    return store.save_results(results, folder, run=run)
+
+
+def load(folder: str | Path) -> Run:
+    """The model and the results of a finished run."""
+    folder = Path(folder)
+    details = store.read_run(folder)
+    if "model" not in details:
+        raise InputError(f"{folder} holds results without a model; attnaudit.store.load_results reads those.")
+    vocabulary = Vocabulary(tuple(json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))))
+    made = dict(details["model"])
+    with_query, classes = made.pop("with_query"), made.pop("classes")
+    model = build(Architecture(**made), words=len(vocabulary), classes=classes, with_query=with_query)
+    model.load_state_dict(load_file(folder / "model.safetensors"))
+    return Run(model.eval(), store.load_results(folder), vocabulary, folder)
+
+
+def test_batches(examples: Sequence[Example], vocabulary: Vocabulary, classes: int) -> list[Any]:
+    return [collate(group, vocabulary, classes) for group in in_batches(examples, _AUDIT_BATCH)]
+
+
+def test_performance(model: Attentive, splits: Splits, vocabulary: Vocabulary, seed: int) -> dict[str, Any]:
+    """Scores on test, with an interval of the accuracy over examples."""
+    labels, probs = predictions(model, splits.test, vocabulary, len(splits.classes))
+    right = (probs.argmax(-1) == labels).double()
+    interval = statistics.bootstrap(right, seed=seed)
+    return {
+        **performance(labels, probs),
+        "accuracy_interval": [float(interval.low), float(interval.high)],
+        "majority": float(torch.bincount(labels).max() / len(labels)),
+    }
+
+
+def fingerprint(splits: Splits) -> str:
+    """SHA-256 over every word and label of every split: which data these numbers are of."""
+    digest = hashlib.sha256()
+    for name in ("train", "dev", "test"):
+        for example in getattr(splits, name):
+            line = "\x1f".join([example.example_id, str(example.label), *example.tokens, "\x1e", *(example.query or ())])
+            digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,59 @@
+"""What `attnaudit check` is pointed at: a model and a batch to try it on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attnaudit import choices, randomness
+from attnaudit.cell import load
+from attnaudit.contract import AttentionModel, Batch
+from attnaudit.errors import InputError
+from attnaudit.models.glass import KINDS, Glass, glass_batch
+from attnaudit.vocabulary import END, START
+
+
+def find_target(target: str, seed: int) -> tuple[AttentionModel, Batch]:
+    """A run directory, glass:KIND, or package.module:name: a model, or a function that returns (model, batch)."""
+    if target.startswith("glass:"):
+        kind = target.removeprefix("glass:")
+        if kind not in KINDS:
+            raise InputError(f"There is no glass model {kind!r}. Choose from: {', '.join(KINDS)}.")
+        return Glass(kind), glass_batch(seed=seed)
+    if Path(target).is_dir():
+        run = load(target)
+        queried = run.model.query_encoder is not None
+        return run.model, random_batch(words=len(run.vocabulary), with_query=queried, seed=seed)
+    if ":" not in target:
+        raise InputError(
+            f"{target!r} is no run directory. Give one, glass:oracle, or package.module:name of a model in your own code."
+        )
+    found: Any = choices.find({}, target, "model")
+    made = found() if callable(found) and not isinstance(found, AttentionModel) else found
+    model, batch = made if isinstance(made, tuple) else (made, random_batch(words=50, with_query=False, seed=seed))
+    if not isinstance(model, AttentionModel):
+        raise InputError(
+            f"{target} is no model: expected an object with the methods read(batch, embeddings=None) and decode(record, alpha), "
+            f"or a function that returns (model, batch); got {type(model).__name__}."
+        )
+    return model, batch
+
+
+def random_batch(*, words: int, with_query: bool, seed: int, examples: int = 6) -> Batch:
+    """Texts of random words and different lengths, between start and end marks."""
+    draw = randomness.generator(seed, "random batch")
+    lengths = torch.randint(4, 14, (examples,), generator=draw)
+    tokens, mask = _texts(lengths, words, draw)
+    query = _texts(lengths // 2 + 2, words, draw) if with_query else (None, None)
+    return Batch(tuple(f"random/{at}" for at in range(examples)), tokens, mask, *query)
+
+
+def _texts(lengths: torch.Tensor, words: int, draw: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    place = torch.arange(int(lengths.max()))
+    mask = place < lengths[:, None]
+    tokens = torch.randint(END + 1, words, mask.shape, generator=draw)
+    tokens[:, 0] = START
+    tokens = tokens.where(place != lengths[:, None] - 1, END)
+    return tokens * mask, mask

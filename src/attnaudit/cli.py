@@ -1,0 +1,133 @@
+"""The command line. torch is imported only by commands that compute, so that `--help` answers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from attnaudit.errors import InputError
+
+app = typer.Typer(
+    help="May I show this model's attention as an explanation? Train or load a model, run every test of the debate, read the card.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command()
+def run(
+    dataset: Annotated[str, typer.Option(help="Corpus, with options: babi:task=2, keyword:length=40, sst.")] = "babi:task=1",
+    encoder: Annotated[str, typer.Option(help="What reads the text: bilstm:hidden=128.")] = "bilstm",
+    scorer: Annotated[str, typer.Option(help="What scores each word: additive.")] = "additive",
+    projection: Annotated[str, typer.Option(help="Scores to weights: softmax.")] = "softmax",
+    output: Annotated[str, typer.Option(help="Output layer: linear_query, linear (without the query, as printed).")] = "linear_query",
+    embedding: Annotated[int, typer.Option(help="Size of the word vectors (a --vectors file decides for itself).")] = 300,
+    vectors: Annotated[Optional[Path], typer.Option(help="Pretrained word vectors: GloVe, fastText or word2vec text (.gz, .xz), or .npz.")] = None,
+    epochs: Annotated[int, typer.Option(help="Passes over the training data, at most.")] = 8,
+    batch_size: Annotated[int, typer.Option(help="Examples a training step.")] = 32,
+    learning_rate: Annotated[float, typer.Option(help="Of Adam.")] = 1e-3,
+    patience: Annotated[Optional[int], typer.Option(help="Stop after so many epochs without a better dev score.")] = None,
+    good_enough: Annotated[Optional[float], typer.Option(help="Stop once the dev score is this high.")] = None,
+    audits: Annotated[Optional[str], typer.Option(help="Comma-separated; all by default. See `attnaudit list`.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, bit by bit.")] = 0,
+    data_dir: Annotated[Optional[Path], typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, mps.")] = "cpu",
+    out: Annotated[Path, typer.Option(help="Folder that holds the run directories.")] = Path("runs"),
+    force: Annotated[bool, typer.Option("--force", help="Run again even if this very run is complete.")] = False,
+) -> None:  # fmt: skip
+    """Train one model, audit it on the test set, print the card, write a run directory with a report.
+
+    Without options: simulated bAbI task 1 (needs no files), a BiLSTM with additive attention. A run that is already complete is not run again.
+    """
+    from attnaudit.cell import Cell, run_cell
+    from attnaudit.models.attentive import Architecture
+    from attnaudit.store import load_results
+    from attnaudit.train import Recipe
+
+    cell = Cell(
+        dataset=dataset,
+        architecture=Architecture(encoder, scorer, projection, output, embedding),
+        recipe=Recipe(epochs, batch_size, learning_rate, patience=patience, good_enough=good_enough),
+        seed=seed,
+        vectors=None if vectors is None else str(vectors),
+        audits=None if audits is None else tuple(_split(audits)),
+    )
+    folder = run_cell(cell, out, data_dir=data_dir, device=device, force=force)
+    results = load_results(folder)
+    page = results.to_html(folder / "report.html")
+    _show(results)
+    typer.echo(f"\nRun: {folder}\nReport: {page}")
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Run directories.")],
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+) -> None:
+    """One page over one or several finished runs."""
+    from attnaudit.report.page import write_page
+    from attnaudit.store import load_results
+
+    page = write_page([load_results(each) for each in runs], out)
+    typer.echo(f"Report: {page}")
+
+
+@app.command("list")
+def list_choices() -> None:
+    """Every name that can be chosen, by kind, with what it is."""
+    from attnaudit.catalogue import catalogue
+
+    for kind, entries in catalogue().items():
+        typer.secho(f"\n{kind}", bold=True)
+        for name, text in entries.items():
+            typer.echo(f"  {name:26s} {text}")
+
+
+@app.command()
+def check(
+    target: Annotated[str, typer.Argument(help="A run directory, glass:oracle|inert|shifted, or package.module:name of a model.")],
+    seed: Annotated[int, typer.Option(help="Of the random texts and attentions tried.")] = 0,
+) -> None:  # fmt: skip
+    """Does a model keep the laws that audits rely on? Says which is broken and the likely cause; exit code 1 if any is."""
+    from attnaudit.checking import find_target
+    from attnaudit.laws import check_model
+
+    verdict = check_model(*find_target(target, seed), seed=seed)
+    typer.echo(str(verdict))
+    typer.echo("\nAll laws are kept." if verdict.kept else "\nSome laws are broken: audits of this model would mislead.")
+    raise typer.Exit(0 if verdict.kept else 1)
+
+
+def _show(results: object) -> None:
+    details = results.about["run"]  # type: ignore[attr-defined]
+    low, high = details["performance"]["accuracy_interval"]
+    typer.echo(f"Test accuracy {details['performance']['accuracy']:.3f} [{low:.3f}, {high:.3f}]\n")
+    typer.echo(str(results.card()))  # type: ignore[attr-defined]
+
+
+def _split(text: str) -> list[str]:
+    """Commas between audits, not those between the options of one: "furthest:epsilon=0.05,fidelity=code,permutation"."""
+    parts: list[str] = []
+    for piece in text.split(","):
+        if parts and "=" in piece and ":" not in piece:
+            parts[-1] += f",{piece}"
+        else:
+            parts.append(piece.strip())
+    return parts
+
+
+def main() -> None:
+    """Errors a user can put right are told in words, without a traceback."""
+    try:
+        app()
+    except InputError as error:
+        typer.secho(f"attnaudit: {error}", fg="red", err=True)
+        raise SystemExit(2) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Examples kept whole, for heatmaps: words, attention, the furthest equivalent attention, measures, the readout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from attnaudit import randomness
+from attnaudit.audits.furthest import alternative
+from attnaudit.contract import AttentionModel, Record
+
+
+def chosen_examples(names: Sequence[str], count: int, seed: int) -> frozenset[str]:
+    """A random sample of the examples that does not depend on how they are batched."""
+    return frozenset(sorted(names, key=lambda name: randomness.derive(seed, "illustrated", name))[:count])
+
+
+def illustrate(
+    model: AttentionModel,
+    record: Record,
+    scores: dict[str, torch.Tensor],
+    seed: int,
+    chosen: frozenset[str],
+    words: Sequence[str] | None,
+) -> list[dict[str, Any]]:
+    """One dict for each chosen example of the batch; per-item lists hold the items that count, in order."""
+    wanted = [at for at, name in enumerate(record.batch.example_id) if name in chosen]
+    if not wanted:
+        return []
+    with torch.no_grad():
+        found, jsd, upper, exact = alternative(model, record, seed)
+    tokens_of = _tokens_of_items(record, words)
+    drawn = []
+    for at in wanted:
+        keep = record.content[at]
+        readout = record.readout[at, keep].double().flatten().tolist() if record.readout is not None else None
+        drawn.append(
+            {
+                "example_id": record.batch.example_id[at],
+                "label": int(record.batch.labels[at]) if record.batch.labels is not None else -1,
+                "predicted": int(record.predicted[at]),
+                "probs": record.probs[at].double().tolist(),
+                "tokens": tokens_of(at),
+                "query": _query(record, at, words),
+                "evidence": _evidence(record, at),
+                "attention": record.alpha[at][:, keep].double().flatten().tolist(),
+                "furthest": found[at][:, keep].double().flatten().tolist(),
+                "furthest_jsd": float(jsd[at]),
+                "furthest_upper": float(upper[at]),
+                "furthest_exact": bool(exact[at]),
+                "readout": readout,  # items × classes, row by row
+                "scores": [
+                    {"measure": name, "values": score[at][..., keep].double().flatten().tolist()}
+                    for name, score in scores.items()
+                    if name not in ("attention", "random")
+                ],
+            }
+        )
+    return drawn
+
+
+def _tokens_of_items(record: Record, words: Sequence[str] | None) -> Any:
+    """at -> the text of each counted item of example `at`."""
+
+    def texts(at: int) -> list[str]:
+        tokens = record.batch.tokens[at].tolist()
+        items = record.item_of_token[at].tolist()
+        spelled: dict[int, list[str]] = {}
+        for token, item in zip(tokens, items, strict=True):
+            if item >= 0:
+                spelled.setdefault(item, []).append(words[token] if words is not None else str(token))
+        counted = record.content[at].nonzero()[:, 0].tolist()
+        return [" ".join(spelled.get(item, [])) for item in counted]
+
+    return texts
+
+
+def _query(record: Record, at: int, words: Sequence[str] | None) -> str:
+    if record.batch.query is None or record.batch.query_mask is None or words is None:
+        return ""
+    asked = record.batch.query[at][record.batch.query_mask[at]].tolist()
+    return " ".join(words[token] for token in asked[1:-1])  # without the start and end marks
+
+
+def _evidence(record: Record, at: int) -> list[bool] | None:
+    if record.batch.evidence is None:
+        return None
+    known = record.item_of_token[at][record.batch.evidence[at]]
+    marked = torch.zeros(record.content.shape[1], dtype=torch.bool, device=known.device)
+    marked[known[known >= 0]] = True
+    return marked[record.content[at]].tolist()

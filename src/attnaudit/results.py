@@ -1,0 +1,72 @@
+"""What an audit found: every value, the summary, the card, and examples to look at. Shows itself in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from attnaudit.card import Card, make_card
+
+
+@dataclass(frozen=True)
+class Results:
+    """`card()` to decide, `summary()` to report, `frame()` to analyse, `to_html()` to look."""
+
+    values: pd.DataFrame = field(repr=False)
+    summaries: pd.DataFrame = field(repr=False)
+    examples: pd.DataFrame = field(repr=False)
+    about: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls, table: Any, drawn: list[list[dict[str, Any]]], about: dict[str, Any], declarations: Mapping[str, Any]
+    ) -> Results:
+        from attnaudit.summary import summarise  # here, so that reading stored results needs no torch
+
+        matrix, keys = table.wide()
+        predicted = table.examples()["predicted"].to_numpy()
+        summaries = summarise(
+            matrix, keys, predicted, about["classes"], declarations, seed=about["seed"]
+        )
+        examples = pd.DataFrame([each for batch in drawn for each in batch])
+        if len(examples):
+            examples = examples.sort_values("example_id", kind="stable", ignore_index=True)
+        return cls(table.long(), summaries, examples, about)
+
+    def card(self) -> Card:
+        """The five questions, answered from the summary by the rules of docs/card.md."""
+        return make_card(self.summaries, self.about)
+
+    def frame(self) -> pd.DataFrame:
+        """Every value, one line each: example_id label predicted length audit measure metric row value."""
+        return self.values
+
+    def summary(self, group: str = "all") -> pd.DataFrame:
+        """Means with intervals, floors and ceilings, overall ("all") or for one predicted class."""
+        part = self.summaries[self.summaries["group"] == group]
+        return part.drop(columns="group").reset_index(drop=True)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write values, summary, examples and card to a folder, complete or not at all. `attnaudit.load` reads it back."""
+        from attnaudit.store import save_results
+
+        return save_results(self, Path(folder))
+
+    def to_html(self, path: str | Path) -> Path:
+        """One self-contained page: card, tables, heatmaps."""
+        from attnaudit.report.page import write_page
+
+        return write_page([self], Path(path))
+
+    def __repr__(self) -> str:
+        count = self.values["example_id"].nunique()
+        return f"Results of {count} examples, {len(self.values):,} values\n{self.card()}"
+
+    def _repr_html_(self) -> str:
+        from attnaudit.report.page import card_html
+
+        return card_html(self)

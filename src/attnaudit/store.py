@@ -1,0 +1,105 @@
+"""One directory a run. `run.json` is written last, by atomic rename: a directory that has it is complete. Never pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from attnaudit.errors import InputError
+from attnaudit.results import Results
+
+RUN = "run.json"
+FORMAT = 1
+
+
+def run_name(choices: dict[str, Any]) -> str:
+    """A readable name with a hash of all the choices: the same choices, the same directory, anywhere."""
+    digest = hashlib.blake2b(json.dumps(choices, sort_keys=True).encode(), digest_size=4).hexdigest()
+    shown = "-".join(str(choices[key]) for key in ("dataset", "encoder", "scorer", "projection", "seed") if key in choices)
+    return f"{re.sub(r'[^A-Za-z0-9.=-]+', '_', shown)[:80]}-{digest}"
+
+
+def is_complete(folder: Path) -> bool:
+    return (folder / RUN).is_file()
+
+
+def check_writable(folder: Path) -> None:
+    """Fail before the long work, not after it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".write-test-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InputError(
+            f"Cannot write to {folder}: {error.strerror}. Give another folder with --out, or make this one writable."
+        ) from error
+
+
+def save_results(results: Results, folder: Path, *, run: dict[str, Any] | None = None) -> Path:
+    """values.parquet, summary.parquet, examples.parquet, card.json and, last, run.json."""
+    check_writable(folder)
+    (folder / RUN).unlink(missing_ok=True)  # while files change, the directory is not complete
+    results.values.to_parquet(folder / "values.parquet", index=False)
+    results.summaries.to_parquet(folder / "summary.parquet", index=False)
+    results.examples.to_parquet(folder / "examples.parquet", index=False)
+    write_json(folder / "card.json", results.card().as_dict())
+    details = {"format": FORMAT, "about": results.about, "versions": versions(), **(run or {})}
+    write_json(folder / RUN, details)
+    return folder
+
+
+def load_results(folder: str | Path) -> Results:
+    folder = Path(folder)
+    details = read_run(folder)
+    frames = [pd.read_parquet(folder / f"{name}.parquet") for name in ("values", "summary", "examples")]
+    return Results(*frames, about={**details["about"], "run": details})
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    if not is_complete(folder):
+        raise InputError(
+            f"{folder} is not a complete run: it has no {RUN}. Give a directory that `attnaudit run` has finished."
+        )
+    details = json.loads((folder / RUN).read_text(encoding="utf-8"))
+    if details.get("format") != FORMAT:
+        raise InputError(
+            f"{folder} was written in format {details.get('format')}, this version reads {FORMAT}. Run it again."
+        )
+    return details
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Whole or not at all."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(json.dumps(_plain(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in ("attnaudit", "torch", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _plain(content: Any) -> Any:
+    """NaN and infinity are no JSON: null."""
+    if isinstance(content, dict):
+        return {str(key): _plain(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_plain(value) for value in content]
+    if isinstance(content, float) and content - content != 0:
+        return None
+    return content
