@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from decimal import Decimal, localcontext
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -281,7 +281,7 @@ def test_two_classes_more_tolerance_never_means_nearer() -> None:
     curve = [
         furthest(alpha, readout, mask, epsilon=e).jsd for e in (0, 1e-6, 0.001, 0.01, 0.1, 0.3, 0.5, 0.9, 1)
     ]
-    for smaller, larger in zip(curve[:-1], curve[1:], strict=True):
+    for smaller, larger in pairwise(curve):
         assert (larger >= smaller - 1e-12).all()
     assert (curve[-1] > curve[0] + 0.01).any()
 

@@ -54,7 +54,9 @@ def search(
             moved = statistics.tvd(masking.probabilities(logits, record.batch.classes), probs[:, None])
             jsd = _over_rows(statistics.jsd(alpha, original[:, None]), record.mask)
             if settings.keep_best or step == settings.steps:
-                best, best_jsd = _take_better(best, best_jsd, alpha.detach(), jsd.detach(), moved.detach() <= epsilon)
+                best, best_jsd = _take_better(
+                    best, best_jsd, alpha.detach(), jsd.detach(), moved.detach() <= epsilon
+                )
             if step == settings.steps:
                 break
             excess = (scale * moved - epsilon).clamp_min(0)

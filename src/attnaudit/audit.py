@@ -52,7 +52,9 @@ def audit(
             with torch.no_grad():
                 record = model.read(batch if device is None else batch.to(device))
             check_record(record)
-            scores = {name: _score(measure, model, record, seed, name) for name, measure in chosen_measures.items()}
+            scores = {
+                name: _score(measure, model, record, seed, name) for name, measure in chosen_measures.items()
+            }
             table.start(record)
             for name, function in chosen_audits.items():
                 if name in unanswered:
@@ -102,7 +104,10 @@ def _off_simplex(record: Record) -> Tensor:
 
 
 def _resolve(
-    registry: dict[str, Callable[..., Any]], wanted: Sequence[Choice] | None, kind: str, always: str | None = None
+    registry: dict[str, Callable[..., Any]],
+    wanted: Sequence[Choice] | None,
+    kind: str,
+    always: str | None = None,
 ) -> dict[str, Callable[..., Any]]:
     """name -> callable, all found before any long work starts."""
     listed = list(registry) if wanted is None else list(wanted)
@@ -115,7 +120,9 @@ def _text(choice: Choice) -> str:
     return choice if isinstance(choice, str) else getattr(choice, "__name__", repr(choice))
 
 
-def _score(measure: Callable[..., Tensor], model: AttentionModel, record: Record, seed: int, name: str) -> Tensor:
+def _score(
+    measure: Callable[..., Tensor], model: AttentionModel, record: Record, seed: int, name: str
+) -> Tensor:
     score = measure(model, record, seed)
     expected = (record.content.shape, record.alpha.shape)
     if score.shape not in expected:

@@ -44,7 +44,9 @@ def in_batches(
     """Groups of about equal length, so that little is padding. With a generator: shuffled, within and between lengths."""
     count = len(examples)
     tie_break = (
-        torch.rand(count, generator=generator, dtype=torch.float64) if generator else torch.linspace(0, 1, count + 1)[:-1]
+        torch.rand(count, generator=generator, dtype=torch.float64)
+        if generator
+        else torch.linspace(0, 1, count + 1)[:-1]
     )
     lengths = torch.tensor([len(example.tokens) for example in examples], dtype=torch.float64)
     order = (lengths + tie_break).argsort(stable=True).tolist()

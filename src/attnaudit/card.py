@@ -81,7 +81,8 @@ class _Lookup:
         # Options are part of an audit's name ("furthest:epsilon=0.05"); the card asks for the audit.
         bare = overall["audit"].astype(str).str.split(":").str[0]
         self._by = {
-            (audit, line.measure, line.metric): line for audit, line in zip(bare, overall.itertuples(), strict=True)
+            (audit, line.measure, line.metric): line
+            for audit, line in zip(bare, overall.itertuples(), strict=True)
         }
 
     def __call__(self, audit: str, metric: str, meaning: str, measure: str = "") -> Finding | None:
@@ -106,21 +107,21 @@ def _needed(look: _Lookup) -> Answer:
     if not found:
         return Answer(question, UNKNOWN, "uniform attention was not tried", (), blind)
     key = found[0]
-    if key.low > 0.02:
-        return Answer(question, YES, f"without it, {_percent(key.value)} of {_lost(key)}", found, blind)
-    if key.high < 0.02:
-        return Answer(question, NO, f"uniform attention costs {_percent(key.value)} of {_lost(key)}", found, blind)
-    return Answer(question, PARTLY, f"uniform attention costs {_percent(key.value)} of {_lost(key)}", found, blind)
-
-
-def _lost(finding: Finding) -> str:
-    return "accuracy is lost" if finding.name.endswith("accuracy_drop") else "decisions change"
+    said = (
+        f"with uniform attention, accuracy falls by {_number(key.value)}"
+        if key is drop
+        else f"uniform attention changes {_percent(key.value)} of decisions"
+    )
+    answer = YES if key.low > 0.02 else NO if key.high < 0.02 else PARTLY
+    return Answer(question, answer, said, found, blind)
 
 
 def _matters(look: _Lookup) -> Answer:
     shuffle = look("permutation", "tvd_median", "median change when weights are shuffled")
     top = look("top_item", "flips_top", "decision flips without the top item")
-    fraction = look("flip_fraction", "fraction", "share of items removed until a flip, by attention", "attention")
+    fraction = look(
+        "flip_fraction", "removed", "share of items removed until a flip, by attention", "attention"
+    )
     found = tuple(f for f in (shuffle, top, fraction) if f is not None)
     blind = "whether the weights stand on the right words (a shifted model passes)"
     question = "does it matter?"
@@ -135,7 +136,10 @@ def _matters(look: _Lookup) -> Answer:
 
 
 def _points(look: _Lookup, about: dict[str, Any]) -> Answer:
-    question, blind = "does it point at what matters?", "whether the weights change anything (an inert model passes)"
+    question, blind = (
+        "does it point at what matters?",
+        "whether the weights change anything (an inert model passes)",
+    )
     witnesses = [
         finding
         for measure in ("leave_one_out", "gradient")
@@ -144,7 +148,7 @@ def _points(look: _Lookup, about: dict[str, Any]) -> Answer:
     truth = look("evidence", "auprc", "finds the known evidence (AUPRC)", "attention")
     found = tuple(f for f in (*witnesses, truth) if f is not None)
     if truth is not None:  # the known truth outranks measures that only stand in for it
-        share, why = _relative(truth), "known evidence found"
+        share, why = _relative(truth), "of the way from random to all of the known evidence"
     elif witnesses:
         shares = [_relative(finding) for finding in witnesses]
         share, why = min(shares), "of the agreement that measures have among themselves"
@@ -152,7 +156,7 @@ def _points(look: _Lookup, about: dict[str, Any]) -> Answer:
         return Answer(question, UNKNOWN, "no measure and no known evidence to compare with", found, blind)
     if math.isnan(share):
         return Answer(question, UNKNOWN, "floor and ceiling are not apart", found, blind)
-    said = f"{_percent(share)} of the way from random to perfect, {why}" if truth else f"{_percent(share)} {why}"
+    said = f"{_percent(share)} {why}" if share > 0 else "no better than random"
     answer = YES if share > 0.75 else NO if share < 0.4 else PARTLY
     return Answer(question, answer, said, found, blind)
 
@@ -167,7 +171,10 @@ def _only_story(look: _Lookup) -> Answer:
     jsd = look("furthest", "jsd", "furthest attention with the same prediction (JSD, nats)")
     upper = look("furthest", "upper", "no such attention is further than")
     found = tuple(f for f in (jsd, upper) if f is not None)
-    question, blind = "is it the only story?", "whether the one story is told about the right words (a shifted model passes)"
+    question, blind = (
+        "is it the only story?",
+        "whether the one story is told about the right words (a shifted model passes)",
+    )
     if jsd is None or upper is None:
         return Answer(question, UNKNOWN, "no equivalent attention was looked for", found, blind)
     said = f"the same prediction allows attention {_percent(jsd.value / math.log(2))} as far away as can be"
@@ -180,12 +187,18 @@ def _only_story(look: _Lookup) -> Answer:
 
 def _stable() -> Answer:
     return Answer(
-        "is it stable?", UNKNOWN, "only one model was audited; train it again with other seeds", (), "everything"
+        "is it stable?",
+        UNKNOWN,
+        "only one model was audited; train it again with other seeds",
+        (),
+        "everything",
     )
 
 
 def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2f}" if abs(value) >= 0.005 or value == 0 else f"{value:.0e}"
+    return (
+        "–" if math.isnan(value) else f"{value:.2f}" if abs(value) >= 0.005 or value == 0 else f"{value:.0e}"
+    )
 
 
 def _percent(share: float) -> str:

@@ -32,7 +32,9 @@ def find_target(target: str, seed: int) -> tuple[AttentionModel, Batch]:
         )
     found: Any = choices.find({}, target, "model")
     made = found() if callable(found) and not isinstance(found, AttentionModel) else found
-    model, batch = made if isinstance(made, tuple) else (made, random_batch(words=50, with_query=False, seed=seed))
+    model, batch = (
+        made if isinstance(made, tuple) else (made, random_batch(words=50, with_query=False, seed=seed))
+    )
     if not isinstance(model, AttentionModel):
         raise InputError(
             f"{target} is no model: expected an object with the methods read(batch, embeddings=None) and decode(record, alpha), "

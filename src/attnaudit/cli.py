@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -21,37 +21,44 @@ app = typer.Typer(
 @app.command()
 def run(
     dataset: Annotated[str, typer.Option(help="Corpus, with options: babi:task=2, keyword:length=40, sst.")] = "babi:task=1",
-    encoder: Annotated[str, typer.Option(help="What reads the text: bilstm:hidden=128.")] = "bilstm",
+    encoder: Annotated[str | None, typer.Option(help="What reads the text: bilstm:hidden=128.")] = None,
     scorer: Annotated[str, typer.Option(help="What scores each word: additive.")] = "additive",
     projection: Annotated[str, typer.Option(help="Scores to weights: softmax.")] = "softmax",
     output: Annotated[str, typer.Option(help="Output layer: linear_query, linear (without the query, as printed).")] = "linear_query",
-    embedding: Annotated[int, typer.Option(help="Size of the word vectors (a --vectors file decides for itself).")] = 300,
-    vectors: Annotated[Optional[Path], typer.Option(help="Pretrained word vectors: GloVe, fastText or word2vec text (.gz, .xz), or .npz.")] = None,
-    epochs: Annotated[int, typer.Option(help="Passes over the training data, at most.")] = 8,
-    batch_size: Annotated[int, typer.Option(help="Examples a training step.")] = 32,
+    embedding: Annotated[int | None, typer.Option(help="Size of the word vectors (a --vectors file decides for itself).")] = None,
+    vectors: Annotated[Path | None, typer.Option(help="Pretrained word vectors: GloVe, fastText or word2vec text (.gz, .xz), or .npz.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training data, at most.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Examples a training step.")] = None,
     learning_rate: Annotated[float, typer.Option(help="Of Adam.")] = 1e-3,
-    patience: Annotated[Optional[int], typer.Option(help="Stop after so many epochs without a better dev score.")] = None,
-    good_enough: Annotated[Optional[float], typer.Option(help="Stop once the dev score is this high.")] = None,
-    audits: Annotated[Optional[str], typer.Option(help="Comma-separated; all by default. See `attnaudit list`.")] = None,
+    patience: Annotated[int | None, typer.Option(help="Stop after so many epochs without a better dev score.")] = None,
+    good_enough: Annotated[float | None, typer.Option(help="Stop once the dev score is this high.")] = None,
+    audits: Annotated[str | None, typer.Option(help="Comma-separated; all by default. See `attnaudit list`.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, bit by bit.")] = 0,
-    data_dir: Annotated[Optional[Path], typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps.")] = "cpu",
     out: Annotated[Path, typer.Option(help="Folder that holds the run directories.")] = Path("runs"),
     force: Annotated[bool, typer.Option("--force", help="Run again even if this very run is complete.")] = False,
 ) -> None:  # fmt: skip
     """Train one model, audit it on the test set, print the card, write a run directory with a report.
 
-    Without options: simulated bAbI task 1 (needs no files), a BiLSTM with additive attention. A run that is already complete is not run again.
+    Without options: simulated bAbI task 1 (needs no files), a BiLSTM with additive attention. Sizes and epochs that are not given are those
+    that suit the dataset. A run that is already complete is not run again.
     """
-    from attnaudit.cell import Cell, run_cell
-    from attnaudit.models.attentive import Architecture
+    from attnaudit.cell import make_cell, run_cell
     from attnaudit.store import load_results
-    from attnaudit.train import Recipe
 
-    cell = Cell(
-        dataset=dataset,
-        architecture=Architecture(encoder, scorer, projection, output, embedding),
-        recipe=Recipe(epochs, batch_size, learning_rate, patience=patience, good_enough=good_enough),
+    cell = make_cell(
+        dataset,
+        encoder=encoder,
+        scorer=scorer,
+        projection=projection,
+        output=output,
+        embedding=embedding,
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        patience=patience,
+        good_enough=good_enough,
         seed=seed,
         vectors=None if vectors is None else str(vectors),
         audits=None if audits is None else tuple(_split(audits)),
@@ -98,7 +105,11 @@ def check(
 
     verdict = check_model(*find_target(target, seed), seed=seed)
     typer.echo(str(verdict))
-    typer.echo("\nAll laws are kept." if verdict.kept else "\nSome laws are broken: audits of this model would mislead.")
+    typer.echo(
+        "\nAll laws are kept."
+        if verdict.kept
+        else "\nSome laws are broken: audits of this model would mislead."
+    )
     raise typer.Exit(0 if verdict.kept else 1)
 
 

@@ -41,9 +41,7 @@ class Batch:
         width = max(int(left.max()), 1) if len(self) else 1
         order = order[:, :width]
         closed = {
-            name: value.gather(1, order)
-            for name in _PER_TOKEN
-            if (value := getattr(self, name)) is not None
+            name: value.gather(1, order) for name in _PER_TOKEN if (value := getattr(self, name)) is not None
         }
         mask = torch.arange(width, device=keep.device) < left[:, None]
         for name, value in closed.items():
@@ -57,9 +55,7 @@ class Batch:
             for field in fields(self)
             if isinstance(value := getattr(self, field.name), Tensor)
         }
-        return replace(
-            self, example_id=tuple(self.example_id[i] for i in index.tolist()), **picked
-        )
+        return replace(self, example_id=tuple(self.example_id[i] for i in index.tolist()), **picked)
 
     def to(self, device: torch.device | str) -> Batch:
         moved: dict[str, Any] = {

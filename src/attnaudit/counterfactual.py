@@ -41,7 +41,9 @@ def permuted(alpha: Tensor, mask: Tensor, count: int, seed: int) -> Tensor:
     source = torch.arange(items, device=alpha.device).expand(batch, rows, count, items).clone()
     for each in length.unique().tolist():
         if each > 1:
-            draws = torch.rand(count, each, generator=randomness.generator(seed, "permutation", each)).argsort(-1)
+            draws = torch.rand(
+                count, each, generator=randomness.generator(seed, "permutation", each)
+            ).argsort(-1)
             source[..., :each][length == each] = draws.to(alpha.device)
     compact = alpha.gather(-1, real_first)[:, :, None].expand(-1, -1, count, -1)
     shuffled = compact.gather(-1, source)

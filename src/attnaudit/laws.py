@@ -83,7 +83,9 @@ def tolerance_of(values: Tensor) -> float:
 def random_alpha(mask: Tensor, seed: int, dtype: torch.dtype, count: int = 3) -> Tensor:
     """Attentions on the simplex, evenly spread over it (a flat Dirichlet): (B,count,R,N)."""
     shape = (mask.shape[0], count, *mask.shape[1:])
-    draw = torch.rand(shape, generator=randomness.generator(seed, "laws"), dtype=torch.float64).to(mask.device)
+    draw = torch.rand(shape, generator=randomness.generator(seed, "laws"), dtype=torch.float64).to(
+        mask.device
+    )
     weight = -torch.log1p(-draw)
     return masking.renormalise(weight, mask[:, None].expand(shape)).nan_to_num(0.0).to(dtype)
 
@@ -95,12 +97,19 @@ def _difference(a: Tensor, b: Tensor) -> float:
 def _finite(record: Record) -> Law:
     real = record.alpha[record.mask]
     bad = (~torch.isfinite(real)).sum() + (~torch.isfinite(record.logits)).sum()
-    return Law("finite: no NaN in attention or logits", float(bad), 0.0, hint="an empty row or an overflow in the model")
+    return Law(
+        "finite: no NaN in attention or logits",
+        float(bad),
+        0.0,
+        hint="an empty row or an overflow in the model",
+    )
 
 
 def _round_trip(model: AttentionModel, record: Record, seed: int) -> Law:
     back = model.decode(record, record.alpha)
-    several = torch.stack([record.alpha, *random_alpha(record.mask, seed, record.alpha.dtype, 2).unbind(1)], 1)
+    several = torch.stack(
+        [record.alpha, *random_alpha(record.mask, seed, record.alpha.dtype, 2).unbind(1)], 1
+    )
     many = model.decode(record, several)
     error = max(
         _difference(back, record.logits),
@@ -168,7 +177,9 @@ def _padding(model: AttentionModel, batch: Batch, record: Record) -> list[Law]:
             same = record.alpha[at, :, : alone.alpha.shape[2]]
             weights = max(weights, _difference(alone.alpha[0], same))
     others = _difference(record.logits, record.logits.roll(1, 0))
-    hint = "the padding mask does not reach the encoder or the attention, or a layer mixes examples (batch norm)"
+    hint = (
+        "the padding mask does not reach the encoder or the attention, or a layer mixes examples (batch norm)"
+    )
     return [
         Law("5 padding and batch independence of logits", logits, tolerance_of(record.logits), others, hint),
         Law("5 padding and batch independence of alpha", weights, tolerance_of(record.alpha), hint=hint),
@@ -184,7 +195,12 @@ def _with_tokens(batch: Batch, tokens: Tensor) -> Batch:
 def _deterministic(model: AttentionModel, batch: Batch, record: Record) -> Law:
     again = model.read(batch)
     error = max(_difference(again.logits, record.logits), _difference(again.alpha, record.alpha))
-    return Law("6 determinism: reading twice gives the same", error, 0.0, hint="dropout or sampling is on: call eval()")
+    return Law(
+        "6 determinism: reading twice gives the same",
+        error,
+        0.0,
+        hint="dropout or sampling is on: call eval()",
+    )
 
 
 def _readout(model: AttentionModel, record: Record, readout: Tensor, seed: int) -> Law:
@@ -231,7 +247,11 @@ def _pure(model: AttentionModel, batch: Batch, record: Record, before: tuple[obj
 
 def _fingerprint(model: object) -> tuple[object, ...]:
     """Mode, hooks, gradients and parameters of every module the model holds."""
-    roots = [model] if isinstance(model, nn.Module) else [v for v in vars(model).values() if isinstance(v, nn.Module)]
+    roots = (
+        [model]
+        if isinstance(model, nn.Module)
+        else [v for v in vars(model).values() if isinstance(v, nn.Module)]
+    )
     seen: list[object] = []
     for root in roots:
         for module in root.modules():

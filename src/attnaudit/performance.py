@@ -12,7 +12,9 @@ def performance(labels: Tensor, probs: Tensor) -> dict[str, float]:
     two = probs.shape[1] == 2
     scores = {
         "accuracy": float(metrics.accuracy_score(truth, predicted)),
-        "f1": float(metrics.f1_score(truth, predicted, average="binary" if two else "macro", zero_division=0.0)),
+        "f1": float(
+            metrics.f1_score(truth, predicted, average="binary" if two else "macro", zero_division=0.0)
+        ),
     }
     if two and len(set(truth.tolist())) == 2:
         scores["roc_auc"] = float(metrics.roc_auc_score(truth, probs[:, 1].numpy()))

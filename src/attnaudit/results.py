@@ -23,15 +23,17 @@ class Results:
 
     @classmethod
     def of(
-        cls, table: Any, drawn: list[list[dict[str, Any]]], about: dict[str, Any], declarations: Mapping[str, Any]
+        cls,
+        table: Any,
+        drawn: list[list[dict[str, Any]]],
+        about: dict[str, Any],
+        declarations: Mapping[str, Any],
     ) -> Results:
         from attnaudit.summary import summarise  # here, so that reading stored results needs no torch
 
         matrix, keys = table.wide()
         predicted = table.examples()["predicted"].to_numpy()
-        summaries = summarise(
-            matrix, keys, predicted, about["classes"], declarations, seed=about["seed"]
-        )
+        summaries = summarise(matrix, keys, predicted, about["classes"], declarations, seed=about["seed"])
         examples = pd.DataFrame([each for batch in drawn for each in batch])
         if len(examples):
             examples = examples.sort_values("example_id", kind="stable", ignore_index=True)

@@ -20,7 +20,9 @@ def average_precision(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
     batch, items = scores.shape
     parts = []
     for part in torch.arange(batch).split(max(1, _PAIRS_AT_ONCE // max(items**2, 1))):
-        at_least = (scores[part, None] >= scores[part, :, None]) & mask[part, None]  # (b,i,j): j scores at least as i
+        at_least = (scores[part, None] >= scores[part, :, None]) & mask[
+            part, None
+        ]  # (b,i,j): j scores at least as i
         found = (at_least & relevant[part, None]).sum(-1)
         precision = found / at_least.sum(-1).clamp_min(1)
         parts.append(masking.mean(precision.double(), relevant[part]))

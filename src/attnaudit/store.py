@@ -23,7 +23,9 @@ FORMAT = 1
 def run_name(choices: dict[str, Any]) -> str:
     """A readable name with a hash of all the choices: the same choices, the same directory, anywhere."""
     digest = hashlib.blake2b(json.dumps(choices, sort_keys=True).encode(), digest_size=4).hexdigest()
-    shown = "-".join(str(choices[key]) for key in ("dataset", "encoder", "scorer", "projection", "seed") if key in choices)
+    shown = "-".join(
+        str(choices[key]) for key in ("dataset", "encoder", "scorer", "projection", "seed") if key in choices
+    )
     return f"{re.sub(r'[^A-Za-z0-9.=-]+', '_', shown)[:80]}-{digest}"
 
 
@@ -60,8 +62,10 @@ def save_results(results: Results, folder: Path, *, run: dict[str, Any] | None =
 def load_results(folder: str | Path) -> Results:
     folder = Path(folder)
     details = read_run(folder)
-    frames = [pd.read_parquet(folder / f"{name}.parquet") for name in ("values", "summary", "examples")]
-    return Results(*frames, about={**details["about"], "run": details})
+    values, summaries, examples = (
+        pd.read_parquet(folder / f"{name}.parquet") for name in ("values", "summary", "examples")
+    )
+    return Results(values, summaries, examples, about={**details["about"], "run": details})
 
 
 def read_run(folder: Path) -> dict[str, Any]:

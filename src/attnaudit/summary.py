@@ -70,7 +70,9 @@ def _sd(values: np.ndarray) -> np.ndarray:
 
 def _with_bounds(frame: pd.DataFrame, declarations: Mapping[str, Declaration]) -> pd.DataFrame:
     """floor and ceiling of each declared metric, read off the same group where they are metrics themselves."""
-    means = {(a, me, m): v for a, me, m, r, v in zip(*(frame[c] for c in _BY), strict=True) if r in (0, EVERY_ROW)}
+    means = {
+        (a, me, m): v for a, me, m, r, v in zip(*(frame[c] for c in _BY), strict=True) if r in (0, EVERY_ROW)
+    }
     bounds: dict[str, list[float]] = {"floor": [], "ceiling": []}
     for audit, metric in zip(frame["audit"], frame["metric"], strict=True):
         declared = declarations[audit].metrics.get(metric)

@@ -55,7 +55,7 @@ def fit(
     model: nn.Module,
     splits: Splits,
     vocabulary: Vocabulary,
-    recipe: Recipe = Recipe(),
+    recipe: Recipe,
     *,
     seed: int = 0,
     device: torch.device | str = "cpu",
@@ -102,7 +102,12 @@ def fit(
 
 
 def predictions(
-    model: nn.Module, examples: Sequence[Example], vocabulary: Vocabulary, classes: int, *, batch_size: int = 256
+    model: nn.Module,
+    examples: Sequence[Example],
+    vocabulary: Vocabulary,
+    classes: int,
+    *,
+    batch_size: int = 256,
 ) -> tuple[Tensor, Tensor]:
     """Labels (B,) and probabilities (B,C) of the examples, in their own order."""
     device = next(model.parameters()).device

@@ -20,6 +20,7 @@ BETWEEN = "between_measures"
         question="Does attention rank the words as measures of importance do?",
         metrics={
             "tau": Metric("Kendall's tau-b; 1 = the same order", "tau@random", f"tau@{BETWEEN}"),
+            "p": Metric("p-value of tau, as SciPy's", 0.0, 1.0),
             "significant": Metric("p ≤ 0.05, per example", "significant@random", f"significant@{BETWEEN}"),
         },
         detects=("shifted",),
@@ -49,7 +50,9 @@ def agreement(model: AttentionModel, record: Record, scores: dict[str, Tensor], 
     for pair, found in pairs.items():
         values |= {(pair, metric): value for metric, value in found.items()}
     for metric in ("tau", "significant"):
-        together = [found[metric] for found in pairs.values()] or [torch.full_like(record.logits[:, 0], torch.nan)]
+        together = [found[metric] for found in pairs.values()] or [
+            torch.full_like(record.logits[:, 0], torch.nan)
+        ]
         values[BETWEEN, metric] = torch.stack(together, 1).nanmean(1)
     return values
 

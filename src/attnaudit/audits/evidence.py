@@ -16,6 +16,7 @@ from attnaudit.contract import AttentionModel, Record
             "hit": Metric("the top item is evidence", "hit@random", 1.0),
             "auprc": Metric("area under precision–recall of evidence by the ranking", "auprc@random", 1.0),
             "mass": Metric("share of weight on evidence", "share", 1.0),
+            "share": Metric("share of items that are evidence", 0.0, 1.0),
         },
         detects=("shifted",),
         blind={"inert": "attention sits on the evidence, although it cannot change the prediction"},
@@ -32,7 +33,10 @@ def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], s
     values: Values = {}
     for name, score in scores.items():
         rows = score if score.dim() == 3 else score[:, None]
-        flat, truth, mask = rows.flatten(0, 1), *(_each_row(x, rows.shape[1]) for x in (known, record.content))
+        flat, truth, mask = (
+            rows.flatten(0, 1),
+            *(_each_row(x, rows.shape[1]) for x in (known, record.content)),
+        )
         for metric, function in _METRICS.items():
             values[name, metric] = function(flat, truth, mask).view(rows.shape[:2])
     values["", "share"] = masking.mean(known.double(), record.content)

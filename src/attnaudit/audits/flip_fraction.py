@@ -15,8 +15,10 @@ from attnaudit.counterfactual import logits_under, without_item
     Declaration(
         question="What share of the items must go, in the order of each ranking, before the decision flips?",
         metrics={
-            "fraction": Metric("share of items removed when the decision flips; small = the ranking is good",
-                               "fraction@smallest_set", "fraction@random"),
+            "removed": Metric("share of items removed until the decision flips, 1 if it never does; small = a good ranking",
+                              "removed@smallest_set", "removed@random"),
+            "fraction": Metric("the same, only where it flips: rankings flip on different examples, so compare `removed`",
+                               0.0, 1.0),
             "flipped": Metric("the decision flips at all", 0.0, "flipped@smallest_set"),
         },
         detects=("inert",),
@@ -26,8 +28,9 @@ from attnaudit.counterfactual import logits_under, without_item
 def flip_fraction(model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int) -> Values:
     """Items are removed from all rows by decreasing score and the rest renormalised; `fraction` is the share gone at the first flip.
 
-    NaN and flipped = 0 where no prefix flips: such examples are counted, not left out. `smallest_set` is the exact optimum, which no ranking
-    can beat (with a readout). Ties are broken at random, never by position.
+    Where no prefix flips, `fraction` is NaN, `flipped` 0 and `removed` 1: leaving such examples out, as the released code does, compares
+    rankings on different examples. `smallest_set` is the exact optimum, which no ranking can beat (with a readout). Ties are broken at
+    random, never by position.
     """
     key = randomness.keys(seed, "flip_fraction", record.batch.example_id)
     tie_break = randomness.uniform(key, record.content.shape[1]).to(record.alpha.device)
@@ -38,17 +41,22 @@ def flip_fraction(model: AttentionModel, record: Record, scores: dict[str, Tenso
         ranking = score if score.dim() == 2 else score.mean(1)
         order = masking.descending(ranking.double().nan_to_num(nan=-torch.inf), attended, tie_break)
         flips = _flips(model, record, order)
-        flipped = flips.any(-1)
         fraction = flips.to(torch.int8).argmax(-1).double() / length
-        values[name, "fraction"] = fraction.where(flipped, torch.nan)
-        values[name, "flipped"] = flipped.double()
+        values |= _values(name, fraction, flips.any(-1))
     if record.readout is not None:
         best = exact.smallest_flip(
             record.alpha[:, 0].double(), record.readout.double(), attended, classes=record.batch.classes
         )
-        values["smallest_set", "fraction"] = best.size / length
-        values["smallest_set", "flipped"] = best.possible.double()
+        values |= _values("smallest_set", best.size / length, best.possible)
     return values
+
+
+def _values(name: str, fraction: Tensor, flipped: Tensor) -> Values:
+    return {
+        (name, "removed"): fraction.where(flipped, 1.0),
+        (name, "fraction"): fraction.where(flipped, torch.nan),
+        (name, "flipped"): flipped.double(),
+    }
 
 
 def _flips(model: AttentionModel, record: Record, order: Tensor) -> Tensor:

@@ -22,6 +22,12 @@ FIDELITIES = ("corrected", "code", "paper")
         metrics={
             "jsd": Metric("JSD of the furthest attention with the same prediction, nats", 0.0, "jsd_any"),
             "upper": Metric("no attention with the same prediction is further than this", 0.0, "jsd_any"),
+            "exact": Metric("jsd and upper are one: this is the true maximum", 0.0, 1.0),
+            "found": Metric("some other attention with the same prediction was found", 0.0, 1.0),
+            "tvd": Metric("change of the prediction under it", 0.0, 1.0),
+            "jsd_any": Metric(
+                "the furthest any attention could be, whatever the prediction", 0.0, math.log(2)
+            ),
         },
         detects=("inert",),
         blind={"shifted": "the attention is pinned down as firmly as the Oracle's"},

@@ -16,7 +16,10 @@ from attnaudit.counterfactual import logits_under, permuted
         question="Does the prediction change when the attention weights are shuffled?",
         metrics={
             "tvd_median": Metric("median change of the prediction over the shuffles", 0.0, "tvd_reach"),
+            "tvd_mean": Metric("mean change of the prediction over the shuffles", 0.0, "tvd_reach"),
+            "tvd_reach": Metric("the largest change that all weight on one item would cause", 0.0, 1.0),
             "flipped": Metric("share of shuffles that change the decision", 0.0, 1.0),
+            "max_attention": Metric("the largest weight", 0.0, 1.0),
         },
         detects=("inert",),
         blind={"shifted": "attention does decide here; that it points at the wrong word changes nothing"},
@@ -34,7 +37,9 @@ def permutation(
     moved = statistics.tvd(masking.probabilities(logits, record.batch.classes), record.probs[:, None])
     decided = masking.argmax(logits, record.batch.classes)
     values: Values = {
-        ("", "tvd_median"): moved.quantile(0.5, dim=1),  # not .median(), which takes the lower of the middle two
+        ("", "tvd_median"): moved.quantile(
+            0.5, dim=1
+        ),  # not .median(), which takes the lower of the middle two
         ("", "tvd_mean"): moved.mean(1),
         ("", "flipped"): (decided != record.predicted[:, None]).double().mean(1),
         ("", "max_attention"): record.alpha.amax(-1),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -18,15 +20,29 @@ FIDELITIES = ("corrected", "code")
     Declaration(
         question="Does removing the most attended item change more than removing a random one?",
         metrics={
-            "delta_js": Metric("JS divergence of outputs, top item removed minus random item removed", 0.0, "js_reach"),
+            "delta_js": Metric(
+                "JS divergence of outputs, top item removed minus random item removed", 0.0, "js_reach"
+            ),
+            "js_reach": Metric("JS divergence when the top item is removed", 0.0, math.log(2)),
+            "delta_alpha": Metric("weight of the top item minus weight of the random one", 0.0, 1.0),
             "flips_top": Metric("removing the top item flips the decision", "flips_random", 1.0),
+            "flips_random": Metric("removing a random item flips the decision", 0.0, 1.0),
+            "flips_both": Metric("either removal flips", 0.0, 1.0),
+            "flips_only_top": Metric("only removing the top item flips", 0.0, 1.0),
+            "flips_only_random": Metric("only removing the random item flips", 0.0, 1.0),
+            "flips_neither": Metric("neither removal flips", 0.0, 1.0),
         },
         detects=("inert",),
         blind={"shifted": "the top item really decides, under the wrong word"},
     )
 )
 def top_item(
-    model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int, *, fidelity: str = "corrected"
+    model: AttentionModel,
+    record: Record,
+    scores: dict[str, Tensor],
+    seed: int,
+    *,
+    fidelity: str = "corrected",
 ) -> Values:
     """Zero alpha at i* = argmax alpha, or at a random item r, renormalise, decode: ΔJS = JS(p, q_i*) - JS(p, q_r) against
     Δalpha = alpha_i* - alpha_r, and the 2×2 table of decision flips, row by row (B,R).
@@ -69,7 +85,11 @@ def _random_item(record: Record, top: Tensor, seed: int, fidelity: str) -> Tenso
     rows = record.alpha.shape[1]
     names = record.batch.example_id
     draw = torch.stack(
-        [randomness.uniform(randomness.keys(seed, f"top_item/{r}", names), record.alpha.shape[2]) for r in range(rows)], 1
+        [
+            randomness.uniform(randomness.keys(seed, f"top_item/{r}", names), record.alpha.shape[2])
+            for r in range(rows)
+        ],
+        1,
     ).to(record.alpha.device)
     if fidelity == "corrected":
         allowed = record.mask.scatter(-1, top, False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from attnaudit import masking, statistics
@@ -17,6 +16,7 @@ from attnaudit.counterfactual import logits_under
         metrics={
             "tvd": Metric("change of the prediction under uniform attention", 0.0, 1.0),
             "flipped": Metric("uniform attention changes the decision", 0.0, 1.0),
+            "correct": Metric("the model's own decision is right", 0.0, 1.0),
             "accuracy_drop": Metric("accuracy lost under uniform attention", 0.0, "correct"),
         },
         detects=("inert",),

@@ -130,7 +130,9 @@ def _against_the_rest(given: Prepared, epsilon: float, mine: Tensor, p_mine: Ten
     s = (given.readout @ q[..., None])[..., 0] - mine
     p_rest = masking.total(given.probs, rivals)  # not 1 - p_mine, which loses small numbers
     # A lone candidate has no rest and no constraint.
-    high = _log_ratio(p_rest + epsilon, p_mine - epsilon, otherwise=torch.inf) + torch.special.xlogy(q, q).sum(-1)
+    high = _log_ratio(p_rest + epsilon, p_mine - epsilon, otherwise=torch.inf) + torch.special.xlogy(
+        q, q
+    ).sum(-1)
     low = torch.full_like(high, -torch.inf)
     inside = s <= high[:, None] + 1e-12 * (1 + s.abs())
     return furthest_in_slab(given.alpha, s, given.mask, low, high, inside)

@@ -42,7 +42,12 @@ class Prepared:
 
 
 def prepare(alpha: Tensor, readout: Tensor, mask: Tensor, classes: Tensor | None = None) -> Prepared:
-    if alpha.dim() != 2 or mask.shape != alpha.shape or readout.shape[:2] != alpha.shape or readout.dim() != 3:
+    if (
+        alpha.dim() != 2
+        or mask.shape != alpha.shape
+        or readout.shape[:2] != alpha.shape
+        or readout.dim() != 3
+    ):
         raise InputError(
             "Expected alpha (B,N), readout (B,N,C) and mask (B,N), "
             f"got {tuple(alpha.shape)}, {tuple(readout.shape)} and {tuple(mask.shape)}."

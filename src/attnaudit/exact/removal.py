@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnaudit import masking
 from attnaudit.errors import InputError
 from attnaudit.exact.inputs import Prepared, chunks, prepare
 
@@ -38,7 +37,9 @@ def removal_curve(alpha: Tensor, readout: Tensor, mask: Tensor, order: Tensor) -
     return curve.masked_fill(~_prefix_left(given.mask)[..., None], torch.nan).to(alpha.dtype)
 
 
-def smallest_flip(alpha: Tensor, readout: Tensor, mask: Tensor, *, classes: Tensor | None = None) -> SmallestFlip:
+def smallest_flip(
+    alpha: Tensor, readout: Tensor, mask: Tensor, *, classes: Tensor | None = None
+) -> SmallestFlip:
     """The smallest removal after which another class has strictly the larger logit; checked against all subsets in the tests.
 
     The sign of (class y - class c) after removal is that of Σ_kept alpha_n (readout_ny - readout_nc): for each c, removing by decreasing

@@ -51,7 +51,9 @@ def one_hot_jsd(alpha: Tensor) -> Tensor:
     return _mixture_jsd(torch.ones_like(alpha), alpha, torch.zeros_like(alpha))
 
 
-def furthest_in_slab(alpha: Tensor, s: Tensor, mask: Tensor, low: Tensor, high: Tensor, inside: Tensor) -> Vertex:
+def furthest_in_slab(
+    alpha: Tensor, s: Tensor, mask: Tensor, low: Tensor, high: Tensor, inside: Tensor
+) -> Vertex:
     """alpha, s, mask (B,N); low, high (B,) may be infinite; inside (B,N): the one-hot vectors that are feasible."""
     alone = masking.fill(one_hot_jsd(alpha), mask, -1.0)
     jsd, item = masking.fill(alone, inside & mask, -1.0).max(-1)
@@ -64,7 +66,9 @@ def furthest_in_slab(alpha: Tensor, s: Tensor, mask: Tensor, low: Tensor, high: 
     return best
 
 
-def _pair_across(best: Vertex, alpha: Tensor, alone: Tensor, distance: Tensor, below: Tensor, above: Tensor) -> None:
+def _pair_across(
+    best: Vertex, alpha: Tensor, alone: Tensor, distance: Tensor, below: Tensor, above: Tensor
+) -> None:
     """Try the mixtures of one item on each side of a bound that meet it, leaving out only those that cannot win.
 
     JSD is convex in the mixing weight, so a mixture is at most as far as the further of its two items alone: items are taken by

@@ -41,7 +41,9 @@ def _search(given: Prepared, epsilon: float, start: Tensor) -> Tensor:
 def _priorities(given: Prepared) -> list[Tensor]:
     """Orders in which items lose their weight: the most attended first, and three at random (the same for every batch)."""
     place = torch.arange(given.alpha.shape[1], dtype=torch.int64)
-    shuffled = [randomness.uniform(torch.tensor([key]), len(place)).expand_as(given.alpha) for key in range(3)]
+    shuffled = [
+        randomness.uniform(torch.tensor([key]), len(place)).expand_as(given.alpha) for key in range(3)
+    ]
     return [given.alpha, *(each.to(given.alpha.device) for each in shuffled)]
 
 
@@ -83,7 +85,7 @@ def _best_pair(given: Prepared, epsilon: float) -> Tensor:
     ]
     sharper = [_mixture(given, i, j, w) for w in ends]
     further = statistics.jsd(sharper[0], given.alpha) >= statistics.jsd(sharper[1], given.alpha)
-    found = torch.where(further[:, None], *sharper)
+    found = torch.where(further[:, None], sharper[0], sharper[1])
     return torch.where(torch.isfinite(jsd)[:, None], found, given.alpha)
 
 
@@ -119,6 +121,7 @@ def _bisect(given: Prepared, epsilon: float, i: Tensor, j: Tensor, good: Tensor,
     return good
 
 
+@torch.enable_grad()  # audits call this under no_grad
 def _gradient_search(given: Prepared, epsilon: float, start: Tensor) -> Tensor:
     """Adam on the logits of several attentions at once; the furthest feasible point seen is kept, not the last one."""
     starts = _starts(given, start).clamp_min(1e-4).log().requires_grad_()
@@ -134,7 +137,7 @@ def _gradient_search(given: Prepared, epsilon: float, start: Tensor) -> Tensor:
             better = far > best_jsd
             best = torch.where(better[:, None], picked, best)
             best_jsd = torch.where(better, far, best_jsd)
-        loss = (20 * (moved - 0.9 * epsilon).clamp_min(0) / max(epsilon, 1e-6) - jsd).sum()
+        loss: Tensor = (20 * (moved - 0.9 * epsilon).clamp_min(0) / max(epsilon, 1e-6) - jsd).sum()
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

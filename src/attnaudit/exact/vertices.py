@@ -57,7 +57,9 @@ def _shed(given: Prepared, constraints: Tensor, priority: Tensor) -> Tensor:
         now, was = x[unfinished].gather(1, picked), alpha[unfinished].gather(1, picked)
         ends = torch.stack([_to_the_edge(now, null), _to_the_edge(now, -null)])
         gain = _terms(ends, was).sum(-1)
-        x[unfinished] = x[unfinished].scatter(1, picked, torch.where((gain[0] >= gain[1])[:, None], *ends))
+        x[unfinished] = x[unfinished].scatter(
+            1, picked, torch.where((gain[0] >= gain[1])[:, None], ends[0], ends[1])
+        )
     return x
 
 

@@ -30,7 +30,10 @@ def _heatmap(example: Any, classes: list[str]) -> dict[str, Any]:
         "exact": example.furthest_exact,
         "rows": [
             {"name": name, "words": _words(example.tokens, weights, evidence)}
-            for name, weights in (("attention", example.attention), ("furthest with the same prediction", example.furthest))
+            for name, weights in (
+                ("attention", example.attention),
+                ("furthest with the same prediction", example.furthest),
+            )
         ],
     }
 
@@ -39,6 +42,11 @@ def _words(tokens: Any, weights: Any, evidence: Any) -> list[dict[str, Any]]:
     """shade 0 to 10, relative to the largest weight of the text, so that a class in the style sheet can colour it."""
     top = max(float(np.max(weights)), 1e-12) if len(weights) else 1.0
     return [
-        {"text": text, "weight": float(weight), "shade": round(10 * float(weight) / top), "evidence": bool(known)}
+        {
+            "text": text,
+            "weight": float(weight),
+            "shade": round(10 * float(weight) / top),
+            "evidence": bool(known),
+        }
         for text, weight, known in zip(tokens, weights, evidence, strict=True)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,11 @@ def write_page(results: Sequence[Results], path: Path) -> Path:
     """The page of one or several results, written whole or not at all."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    html = _environment().get_template("page.html").render(runs=[_run(each, at) for at, each in enumerate(results)])
+    html = (
+        _environment()
+        .get_template("page.html")
+        .render(runs=[_run(each, at) for at, each in enumerate(results)])
+    )
     draft = path.with_name(f".{path.name}.draft")
     draft.write_text(html, encoding="utf-8", errors="replace")
     draft.replace(path)
@@ -36,9 +40,18 @@ def card_html(results: Results) -> str:
 
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("attnaudit.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("attnaudit.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.filters |= {"number": _number, "percent": lambda share: f"{100 * share:.0f} %", "bar": _bar}
+    filters: dict[str, Callable[..., Any]] = {
+        "number": _number,
+        "percent": lambda share: f"{100 * share:.0f} %",
+        "bar": _bar,
+    }
+    environment.filters |= filters
     return environment
 
 
@@ -61,12 +74,18 @@ def _title(results: Results) -> str:
     choices = results.about.get("run", {}).get("choices")
     if choices is None:
         return "Your model"
-    return " · ".join(str(choices[key]) for key in ("dataset", "encoder", "scorer", "projection")) + f" · seed {choices['seed']}"
+    return (
+        " · ".join(str(choices[key]) for key in ("dataset", "encoder", "scorer", "projection"))
+        + f" · seed {choices['seed']}"
+    )
 
 
 def _facts(results: Results) -> list[tuple[str, str]]:
     details = results.about.get("run", {})
-    facts = [("Examples audited", f"{results.values['example_id'].nunique():,}"), ("Classes", ", ".join(results.about["classes"]))]
+    facts = [
+        ("Examples audited", f"{results.values['example_id'].nunique():,}"),
+        ("Classes", ", ".join(results.about["classes"])),
+    ]
     if performance := details.get("performance"):
         low, high = performance["accuracy_interval"]
         facts.append(
@@ -77,8 +96,13 @@ def _facts(results: Results) -> list[tuple[str, str]]:
         )
     if data := details.get("data"):
         sizes = ", ".join(f"{name} {count:,}" for name, count in data["sizes"].items())
-        facts += [("Data", f"{data['name']}: {sizes}; vocabulary {data['vocabulary']:,}"), ("Tokeniser", data["tokeniser"])]
-    readout = "linear: exact answers" if results.about["has_readout"] else "not linear: searches, not exact answers"
+        facts += [
+            ("Data", f"{data['name']}: {sizes}; vocabulary {data['vocabulary']:,}"),
+            ("Tokeniser", data["tokeniser"]),
+        ]
+    readout = (
+        "linear: exact answers" if results.about["has_readout"] else "not linear: searches, not exact answers"
+    )
     facts += [("Output layer", readout), ("Seed", str(results.about["seed"]))]
     return facts
 
@@ -94,7 +118,19 @@ def _tables(results: Results) -> list[dict[str, Any]]:
 
 
 def _line(line: Any) -> dict[str, Any]:
-    keys = ("measure", "metric", "group", "mean", "sd", "low", "high", "floor", "ceiling", "nan_share", "count")
+    keys = (
+        "measure",
+        "metric",
+        "group",
+        "mean",
+        "sd",
+        "low",
+        "high",
+        "floor",
+        "ceiling",
+        "nan_share",
+        "count",
+    )
     return {key: getattr(line, key) for key in keys}
 
 
@@ -122,5 +158,3 @@ def _number(value: float) -> str:
     if value is None or pd.isna(value):
         return "–"
     return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0 else f"{value:.0e}"
-
-

@@ -1,0 +1,39 @@
+# Two commands: `make demo` and `make test`. Both set up everything they need in .venv.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-all lint bench docs clean
+
+demo: $(READY)
+	$(BIN)/attnaudit run --dataset babi:task=1 --out demo/runs
+	$(BIN)/attnaudit run --dataset keyword --out demo/runs
+	$(BIN)/attnaudit report demo/runs/* --out demo/report.html
+	@echo "Open demo/report.html in a browser."
+
+test: lint
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: lint
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	for each in benchmarks/*.py; do echo "$$each"; $(BIN)/python $$each; done
+
+docs: $(READY)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	$(BIN)/mkdocs build --strict
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) build dist demo
