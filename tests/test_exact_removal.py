@@ -98,7 +98,7 @@ def test_a_tiny_weight_that_is_left_alone_counts_in_full() -> None:
     alpha = torch.tensor([[1.0, 1e-30, 1e-200]], dtype=torch.float64)
     readout = torch.tensor([[[1.0, 0.0], [2.0, 5.0], [-3.0, 7.0]]], dtype=torch.float64)
     curve = removal_curve(alpha, readout, torch.ones(1, 3, dtype=torch.bool), torch.tensor([[0, 1, 2]]))
-    np.testing.assert_allclose(curve[0].numpy(), [[1, 0], [2, 5], [-3, 7]], rtol=1e-12)
+    np.testing.assert_allclose(curve[0].numpy(), [[1, 0], [2, 5], [-3, 7]], rtol=1e-12, atol=1e-12)
 
 
 def test_masked_items_in_between_are_never_used() -> None:
@@ -199,7 +199,7 @@ def test_no_output_is_no_flip() -> None:
 @pytest.mark.parametrize("tiny", [1e-3, 1e-9, 1e-13, 1e-30, 1e-200])
 def test_a_tiny_weight_can_take_over_once_everything_else_is_gone(tiny: float) -> None:
     """What is left is renormalised, so the last item decides however little it was attended."""
-    alpha = torch.tensor([[1 - tiny, tiny]]).double()
+    alpha = torch.tensor([[1 - tiny, tiny]], dtype=torch.float64)
     readout = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]]).double()
     found = smallest_flip(alpha, readout, torch.ones(1, 2, dtype=torch.bool))
     assert found.possible.tolist() == [True]
@@ -208,10 +208,17 @@ def test_a_tiny_weight_can_take_over_once_everything_else_is_gone(tiny: float) -
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
-@given(st.lists(st.tuples(st.integers(0, 60), st.integers(-4, 4)), min_size=1, max_size=9))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 40), st.integers(-4, 4)),
+        min_size=1,
+        max_size=9,
+        unique_by=lambda item: item[0],
+    )
+)
 def test_weights_many_orders_of_magnitude_apart(items: list[tuple[int, int]]) -> None:
-    """Weights 2^-k, as a sharp softmax gives them; expected sizes from fractions over all subsets."""
-    weight = [Fraction(1, 2**power) for power, _ in items]
+    """Weights 32^-k, as a sharp softmax gives them, so far apart that none cancels another; in fractions, all subsets."""
+    weight = [Fraction(1, 32**power) for power, _ in items]
     votes = [vote for _, vote in items]
     total = sum(w * v for w, v in zip(weight, votes, strict=True))
     predicted = 0 if total >= 0 else 1

@@ -87,7 +87,7 @@ def test_argmax_looks_at_real_values_only(garbage: float) -> None:
     picked = masking.argmax(values.masked_fill(~mask, garbage), mask)
     expected = [
         max(np.flatnonzero(m), key=lambda i: v[i]) for v, m in zip(values.tolist(), mask, strict=True)
-    ]  # noqa: B023
+    ]
     assert picked.tolist() == expected
 
 

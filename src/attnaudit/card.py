@@ -145,26 +145,32 @@ def _points(look: _Lookup, about: dict[str, Any]) -> Answer:
         for measure in ("leave_one_out", "gradient")
         if (finding := look("agreement", "tau", f"rank agreement with {measure}", measure)) is not None
     ]
-    truth = look("evidence", "auprc", "finds the known evidence (AUPRC)", "attention")
-    found = tuple(f for f in (*witnesses, truth) if f is not None)
+    truth = look("evidence", "hit", "the most attended item is known evidence", "attention")
+    beside = [
+        look("evidence", "mass", "attention on known evidence", "attention"),
+        look("evidence", "auprc", "ranks all of the known evidence first (AUPRC)", "attention"),
+    ]
+    found = tuple(f for f in (truth, *beside, *witnesses) if f is not None)
     if truth is not None:  # the known truth outranks measures that only stand in for it
-        share, why = _relative(truth), "of the way from random to all of the known evidence"
+        key, why = truth, "of the way from a random item to always the known evidence"
     elif witnesses:
-        shares = [_relative(finding) for finding in witnesses]
-        share, why = min(shares), "of the agreement that measures have among themselves"
+        # The less favourable witness decides.
+        key = min(witnesses, key=lambda finding: _relative(finding, finding.value))
+        why = "of the agreement that measures have among themselves"
     else:
         return Answer(question, UNKNOWN, "no measure and no known evidence to compare with", found, blind)
+    low, share, high = (_relative(key, value) for value in (key.low, key.value, key.high))
     if math.isnan(share):
         return Answer(question, UNKNOWN, "floor and ceiling are not apart", found, blind)
     said = f"{_percent(share)} {why}" if share > 0 else "no better than random"
-    answer = YES if share > 0.75 else NO if share < 0.4 else PARTLY
+    answer = YES if low > 0.75 else NO if high < 0.4 else PARTLY
     return Answer(question, answer, said, found, blind)
 
 
-def _relative(finding: Finding) -> float:
-    """Where the value lies between floor (0) and ceiling (1)."""
+def _relative(finding: Finding, value: float) -> float:
+    """Where a value lies between the finding's floor (0) and ceiling (1)."""
     room = finding.ceiling - finding.floor
-    return (finding.value - finding.floor) / room if room > 0.02 else math.nan
+    return (value - finding.floor) / room if room > 0.02 else math.nan
 
 
 def _only_story(look: _Lookup) -> Answer:

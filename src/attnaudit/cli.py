@@ -72,15 +72,16 @@ def run(
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Run directories.")],
+    runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
 ) -> None:
     """One page over one or several finished runs."""
     from attnaudit.report.page import write_page
-    from attnaudit.store import load_results
+    from attnaudit.store import find_runs, load_results
 
-    page = write_page([load_results(each) for each in runs], out)
-    typer.echo(f"Report: {page}")
+    found = find_runs(runs)
+    page = write_page([load_results(each) for each in found], out)
+    typer.echo(f"{len(found)} runs\nReport: {page}")
 
 
 @app.command("list")

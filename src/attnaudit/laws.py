@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +12,9 @@ from torch import Tensor, nn
 from attnaudit import masking, randomness
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.leaving_out import leave_out_by_reading
+
+# How a model can fail when it is asked something it does not expect.
+_FAILURES = (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -56,20 +60,29 @@ def check_model(model: AttentionModel, batch: Batch, *, seed: int = 0) -> LawRep
     """Run every law on the batch, which should hold several examples of different lengths."""
     before = _fingerprint(model)
     record = model.read(batch)
-    laws = [
-        _finite(record),
-        _round_trip(model, record, seed),
-        _simplex(record),
-        *_differentiable(model, batch),
-        *_padding(model, batch, record),
-        _deterministic(model, batch, record),
-    ]
-    if record.readout is not None:
-        laws.append(_readout(model, record, record.readout, seed))
+    tried: dict[str, Callable[[], list[Law]]] = {
+        "finite": lambda: [_finite(record)],
+        "1 round trip": lambda: [_round_trip(model, record, seed)],
+        "2 simplex": lambda: [_simplex(record)],
+        "3 differentiable": lambda: _differentiable(model, batch),
+        "5 padding": lambda: _padding(model, batch, record),
+        "6 determinism": lambda: [_deterministic(model, batch, record)],
+    }
+    readout = record.readout
+    if readout is not None:
+        tried["7 readout"] = lambda: [_readout(model, record, readout, seed)]
     if hasattr(model, "leave_out"):
-        laws.append(_leave_out(model, record))
-    laws.append(_pure(model, batch, record, before))
-    return LawReport(tuple(laws))
+        tried["8 leave_out"] = lambda: [_leave_out(model, record)]
+    tried["4 purity"] = lambda: [_pure(model, batch, record, before)]
+    return LawReport(tuple(law for name, law in tried.items() for law in _attempt(name, law)))
+
+
+def _attempt(name: str, law: Callable[[], list[Law]]) -> list[Law]:
+    """A model that raises has broken the law it was tried on; the others are still worth knowing."""
+    try:
+        return law()
+    except _FAILURES as failure:
+        return [Law(name, math.inf, 0.0, hint=f"the model raised {type(failure).__name__}: {failure}")]
 
 
 def tolerance_of(values: Tensor) -> float:
@@ -165,7 +178,7 @@ def _differentiable(model: AttentionModel, batch: Batch) -> list[Law]:
 def _padding(model: AttentionModel, batch: Batch, record: Record) -> list[Law]:
     """Each example alone and unpadded against the same in the batch, whose padding holds other tokens."""
     dirty = batch.tokens.where(batch.mask, batch.tokens.max())
-    in_batch = model.read(_with_tokens(batch, dirty))
+    in_batch = model.read(replace(batch, tokens=dirty))
     logits, weights = _difference(in_batch.logits, record.logits), 0.0
     if in_batch.alpha.shape == record.alpha.shape:
         weights = _difference(in_batch.alpha, record.alpha)
@@ -184,12 +197,6 @@ def _padding(model: AttentionModel, batch: Batch, record: Record) -> list[Law]:
         Law("5 padding and batch independence of logits", logits, tolerance_of(record.logits), others, hint),
         Law("5 padding and batch independence of alpha", weights, tolerance_of(record.alpha), hint=hint),
     ]
-
-
-def _with_tokens(batch: Batch, tokens: Tensor) -> Batch:
-    from dataclasses import replace
-
-    return replace(batch, tokens=tokens)
 
 
 def _deterministic(model: AttentionModel, batch: Batch, record: Record) -> Law:
@@ -232,7 +239,7 @@ def _pure(model: AttentionModel, batch: Batch, record: Record, before: tuple[obj
     failed = False
     try:
         model.decode(record, record.alpha[..., :0])
-    except (RuntimeError, ValueError, IndexError):
+    except _FAILURES:
         failed = True
     changed = _fingerprint(model) != before
     drift = _difference(model.read(batch).logits, record.logits)

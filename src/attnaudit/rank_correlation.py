@@ -42,7 +42,7 @@ def weighted_kendall(
     """Do x and y order the items that carry weight alike? (B,), 1 same order, -1 reversed.
 
     tau-b with each pair counted w_i + w_j ("additive") or w_i * w_j ("multiplicative") times; weights (B,N) >= 0.
-    NaN also where no untied pair has weight. Shieh 1998; as scipy.stats.weightedtau with given weights.
+    NaN also where the untied pairs of x or of y have no weight (to 1e-12 of all). Shieh 1998; as scipy.stats.weightedtau with given weights.
     """
     _check(x, y, mask, weights=weights)
     _choose("combine", combine, ("additive", "multiplicative"))
@@ -160,8 +160,8 @@ def _average_ranks(x: Tensor, mask: Tensor) -> Tensor:
 def _top_list(ranks: Tensor, k: Tensor, mask: Tensor) -> Tensor:
     """(B,N) bool: ranked at least as high as the k-th highest, and above the lowest."""
     real = masking.fill(ranks, mask, -1)
-    place = torch.minimum(k, mask.sum(-1)).clamp_min(1) - 1
-    cut = real.sort(-1, descending=True).values.gather(-1, place[:, None]) if real.shape[1] else real
+    place = k[:, None].clamp(max=ranks.shape[1]) - 1
+    cut = real.sort(-1, descending=True).values.gather(-1, place) if ranks.shape[1] else real
     return (real >= cut) & (real > 0)
 
 
@@ -238,7 +238,10 @@ def _reversed(listed: Tensor, left: Tensor, right: Tensor) -> Tensor:
 
 
 def _tau(pairs: _Pairs) -> Tensor:
-    return (pairs.difference / pairs.untied_x.sqrt() / pairs.untied_y.sqrt()).clamp(-1, 1)
+    tau = (pairs.difference / pairs.untied_x.sqrt() / pairs.untied_y.sqrt()).clamp(-1, 1)
+    # With less untied weight than this the difference is rounding, and tau would be noise; counts never come near.
+    fewest = torch.minimum(pairs.untied_x, pairs.untied_y)
+    return _unless(fewest <= 1e-12 * pairs.untied, tau)
 
 
 def _kendall(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:

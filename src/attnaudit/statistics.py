@@ -67,7 +67,7 @@ def entropy(p: Tensor, mask: Tensor, normalised: bool = True) -> Tensor:
     """
     p = masking.renormalise(p.double(), mask)
     count = mask.sum(-1)
-    value = _within(0.0 - _x_log_x(p).sum(-1), count.double().log())
+    value = _within(-_x_log_x(p).sum(-1), count.double().log())
     return (
         torch.where(count > 1, value / count.clamp_min(2).double().log(), torch.nan) if normalised else value
     )

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import re
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,15 @@ def run_name(choices: dict[str, Any]) -> str:
 
 def is_complete(folder: Path) -> bool:
     return (folder / RUN).is_file()
+
+
+def find_runs(folders: Iterable[Path]) -> list[Path]:
+    """The runs named, or held by a folder named; unfinished ones within such a folder are left out."""
+    found: list[Path] = []
+    for folder in folders:
+        below = sorted(each for each in folder.iterdir() if is_complete(each)) if folder.is_dir() else []
+        found += below if below and not is_complete(folder) else [folder]
+    return found
 
 
 def check_writable(folder: Path) -> None:

@@ -100,11 +100,20 @@ def _facts(results: Results) -> list[tuple[str, str]]:
             ("Data", f"{data['name']}: {sizes}; vocabulary {data['vocabulary']:,}"),
             ("Tokeniser", data["tokeniser"]),
         ]
-    readout = (
-        "linear: exact answers" if results.about["has_readout"] else "not linear: searches, not exact answers"
-    )
+    readout = _readout(results)
     facts += [("Output layer", readout), ("Seed", str(results.about["seed"]))]
     return facts
+
+
+def _readout(results: Results) -> str:
+    if not results.about["has_readout"]:
+        return "not linear: searches, not exact answers"
+    two = len(results.about["classes"]) == 2
+    return (
+        "linear: exact answers"
+        if two
+        else "linear: exact removals, certified intervals for the furthest attention"
+    )
 
 
 def _tables(results: Results) -> list[dict[str, Any]]:

@@ -1,0 +1,126 @@
+"""The command line as a user meets it, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attnaudit.cli import _split
+
+SMALL = "keyword:train=300,dev=60,test=40,length=8,jitter=2,distractors=1"
+QUICK = ["--encoder", "bilstm:hidden=8", "--embedding", "8", "--epochs", "1"]
+
+
+def attnaudit(
+    *arguments: str, cwd: Path | None = None, data: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "ATTNAUDIT_DATA"}
+    environment |= {"COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb"} | (
+        {"ATTNAUDIT_DATA": data} if data else {}
+    )
+    return subprocess.run(
+        [sys.executable, "-m", "attnaudit.cli", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment,
+        check=False,
+    )
+
+
+def test_run_prints_the_card_and_leaves_a_report(tmp_path: Path) -> None:
+    done = attnaudit("run", "--dataset", SMALL, *QUICK, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for question in (
+        "needed?",
+        "does it matter?",
+        "does it point at what matters?",
+        "is it the only story?",
+        "is it stable?",
+    ):
+        assert question in done.stdout
+    (page,) = tmp_path.glob("runs/*/report.html")
+    assert str(page.relative_to(tmp_path)) in done.stdout
+    assert "Traceback" not in done.stderr
+    one_page = attnaudit("report", "runs", "--out", "all.html", cwd=tmp_path)
+    assert one_page.returncode == 0
+    assert "May I show this model" in (tmp_path / "all.html").read_text()
+    checked = attnaudit("check", str(page.parent))
+    assert checked.returncode == 0, checked.stdout
+    assert "All laws are kept" in checked.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["check", "--help"]])
+def test_help_teaches(arguments: list[str]) -> None:
+    done = attnaudit(*arguments)
+    assert done.returncode == 0
+    assert "Usage" in done.stdout
+
+
+def test_list_names_every_choice_with_what_it_is() -> None:
+    done = attnaudit("list")
+    assert done.returncode == 0
+    for expected in ("babi", "bilstm", "additive", "softmax", "leave_one_out", "furthest"):
+        (line,) = [line for line in done.stdout.splitlines() if line.split()[:1] == [expected]]
+        assert len(line.split()) > 3, line
+
+
+@pytest.mark.parametrize("kind", ["oracle", "shifted"])
+def test_check_keeps_glass_models(kind: str) -> None:
+    assert attnaudit("check", f"glass:{kind}").returncode == 0
+
+
+def test_check_reports_a_broken_model_with_exit_code_1(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from attnaudit.models.glass import Glass, glass_batch\n"
+        "class Deaf(Glass):\n"
+        "    def decode(self, record, alpha):\n"
+        "        return super().decode(record, alpha * 0 + record.alpha / 2)\n"
+        "def made():\n"
+        "    return Deaf('oracle'), glass_batch()\n"
+    )
+    done = attnaudit("check", "mine:made", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "broken       1 round trip" in done.stdout
+    assert "likely cause" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (
+            ["run", "--dataset", "bab"],
+            "There is no dataset 'bab'. Did you mean 'babi'? Choose from: babi, keyword, sst",
+        ),
+        (["run", "--dataset", SMALL, "--encoder", "lstm"], "There is no encoder 'lstm'.*Choose from: bilstm"),
+        (["run", "--dataset", SMALL, "--audits", "permutations"], "There is no audit 'permutations'"),
+        (["run", "--dataset", "sst"], "set the environment variable ATTNAUDIT_DATA"),
+        (["run", "--dataset", SMALL, "--epochs", "0"], "epochs must be above 0"),
+        (["run", "--dataset", SMALL, "--vectors", "nowhere.txt"], "nowhere.txt"),
+        (["report", "nowhere"], "is not a complete run"),
+        (["check", "nowhere"], "is no run directory"),
+        (["check", "glass:milk"], "There is no glass model 'milk'"),
+        (["check", "json:dumps"], "is no model|Cannot load"),
+    ],
+)
+def test_mistakes_are_told_in_words_without_a_traceback(
+    arguments: list[str], text: str, tmp_path: Path
+) -> None:
+    done = attnaudit(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    import re
+
+    assert re.search(text, done.stderr), done.stderr
+    assert not list(tmp_path.glob("runs/*/run.json"))
+
+
+def test_commas_between_audits_and_between_options() -> None:
+    assert _split("furthest:epsilon=0.05,fidelity=code,permutation") == [
+        "furthest:epsilon=0.05,fidelity=code",
+        "permutation",
+    ]
