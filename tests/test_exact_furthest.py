@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from decimal import Decimal, localcontext
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 import pytest
@@ -249,12 +249,19 @@ def test_two_classes_leaving_pairs_out_loses_nothing_whatever_the_ties_and_zeros
     assert found.upper.item() == pytest.approx(expected, rel=0, abs=1e-12)
 
 
-def test_two_classes_a_pair_with_a_much_attended_partner_is_not_left_out() -> None:
-    """The furthest mixture joins the least attended item below with the most attended one above the bound."""
-    alpha = np.array([0.02, 0.5, *[0.48 / 28] * 28])
-    s = np.array([-0.05, 3.0, *np.linspace(-60, -50, 28)])
-    found = two_class(alpha, s, epsilon=0.01)
-    expected = jsd(vertices(s, *bounds(alpha, s, 0.01)), alpha).max()
+@pytest.mark.parametrize("attended", list(permutations(range(4))))
+def test_two_classes_the_furthest_pair_is_found_whichever_side_it_hides_on(attended: tuple[int, ...]) -> None:
+    """Groups of eight items far below, just below, just above and far above the bound, each attended a little more or less.
+
+    One item near the bound with one far from it is almost one-hot and the furthest; which two groups that takes depends on who is
+    least attended, and they need not be the least attended of their sides.
+    """
+    alpha = np.repeat(1 + 0.05 * np.array(attended), 8)
+    alpha /= alpha.sum()
+    s = np.repeat([-1e4, -1.0, 1.0, 1e4], 8)
+    s -= alpha @ s
+    found = two_class(alpha, s, epsilon=1e-6)
+    expected = jsd(vertices(s, *bounds(alpha, s, 1e-6)), alpha).max()
     assert found.jsd.item() == pytest.approx(expected, rel=0, abs=1e-12)
 
 

@@ -41,8 +41,7 @@ def audit(
     batches = [data] if isinstance(data, Batch) else list(data)
     if not any(len(batch) for batch in batches):
         raise InputError("There is nothing to audit: the data holds no example.")
-    chosen_measures = _resolve(MEASURES, measures, "measure", always="attention")
-    chosen_audits = _resolve(AUDITS, audits, "audit")
+    chosen_audits, chosen_measures = find_audits(audits), find_measures(measures)
     if device is not None and isinstance(model, nn.Module):
         model.to(device)
     table, unanswered, drawn = Table(), {}, []
@@ -81,6 +80,17 @@ def audit(
     return Results.of(table, drawn, about, declarations)
 
 
+def find_audits(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
+    """name -> function, all found before any long work starts."""
+    return _resolve(AUDITS, list(AUDITS if wanted is None else wanted), "audit")
+
+
+def find_measures(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
+    """The same for measures; attention is always among them."""
+    listed = list(MEASURES if wanted is None else wanted)
+    return _resolve(MEASURES, listed if "attention" in listed else ["attention", *listed], "measure")
+
+
 def check_record(record: Record) -> None:
     """Refuse attention that is no distribution, by example, before anything is computed from it."""
     wrong = {
@@ -104,15 +114,8 @@ def _off_simplex(record: Record) -> Tensor:
 
 
 def _resolve(
-    registry: dict[str, Callable[..., Any]],
-    wanted: Sequence[Choice] | None,
-    kind: str,
-    always: str | None = None,
+    registry: dict[str, Callable[..., Any]], listed: list[Choice], kind: str
 ) -> dict[str, Callable[..., Any]]:
-    """name -> callable, all found before any long work starts."""
-    listed = list(registry) if wanted is None else list(wanted)
-    if always is not None and always not in listed:
-        listed.insert(0, always)
     return {_text(choice): choices.find(registry, choice, kind) for choice in listed}
 
 

@@ -14,11 +14,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from attnaudit import choices, datasets, statistics, store
-from attnaudit.audit import audit
+from attnaudit.audit import audit, find_audits, find_measures
 from attnaudit.batching import collate, in_batches
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
 from attnaudit.models.attentive import Architecture, Attentive, build
+from attnaudit.objectives import OBJECTIVES
 from attnaudit.performance import performance
 from attnaudit.results import Results
 from attnaudit.train import Recipe, fit, predictions
@@ -93,6 +94,7 @@ def run_cell(
     folder = out / store.run_name(cell.choices())
     if store.is_complete(folder) and not force:
         return folder
+    _check(cell)
     store.check_writable(folder)
     started = time.monotonic()
     splits = datasets.load(cell.dataset, data_dir=data_dir, seed=cell.seed)
@@ -149,6 +151,16 @@ def run_cell(
         "seconds": {"training": trained - started, "audit": audited - trained},
     }
     return store.save_results(results, folder, run=run)
+
+
+def _check(cell: Cell) -> None:
+    """Names and files that are wrong are told now, not after minutes of training."""
+    cell.architecture.check()
+    choices.find(OBJECTIVES, cell.recipe.objective, "objective")
+    find_audits(cell.audits)
+    find_measures(cell.measures)
+    if cell.vectors is not None and not Path(cell.vectors).is_file():
+        raise InputError(f"There is no file of word vectors at {cell.vectors}.")
 
 
 def load(folder: str | Path) -> Run:

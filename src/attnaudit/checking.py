@@ -31,7 +31,7 @@ def find_target(target: str, seed: int) -> tuple[AttentionModel, Batch]:
             f"{target!r} is no run directory. Give one, glass:oracle, or package.module:name of a model in your own code."
         )
     found: Any = choices.find({}, target, "model")
-    made = found() if callable(found) and not isinstance(found, AttentionModel) else found
+    made = _made(target, found)
     model, batch = (
         made if isinstance(made, tuple) else (made, random_batch(words=50, with_query=False, seed=seed))
     )
@@ -41,6 +41,17 @@ def find_target(target: str, seed: int) -> tuple[AttentionModel, Batch]:
             f"or a function that returns (model, batch); got {type(model).__name__}."
         )
     return model, batch
+
+
+def _made(target: str, found: Any) -> Any:
+    if isinstance(found, AttentionModel) and not isinstance(found, type):
+        return found
+    try:
+        return found() if callable(found) else found
+    except TypeError as error:
+        raise InputError(
+            f"{target} cannot be called without arguments ({error}). Name a model, or a function that returns (model, batch)."
+        ) from error
 
 
 def random_batch(*, words: int, with_query: bool, seed: int, examples: int = 6) -> Batch:

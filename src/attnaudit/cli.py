@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from attnaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from attnaudit.results import Results
 
 app = typer.Typer(
     help="May I show this model's attention as an explanation? Train or load a model, run every test of the debate, read the card.",
@@ -114,11 +118,19 @@ def check(
     raise typer.Exit(0 if verdict.kept else 1)
 
 
-def _show(results: object) -> None:
-    details = results.about["run"]  # type: ignore[attr-defined]
+def _show(results: Results) -> None:
+    from attnaudit.papers.jain_wallace import beside_published
+
+    details = results.about["run"]
     low, high = details["performance"]["accuracy_interval"]
     typer.echo(f"Test accuracy {details['performance']['accuracy']:.3f} [{low:.3f}, {high:.3f}]\n")
-    typer.echo(str(results.card()))  # type: ignore[attr-defined]
+    typer.echo(str(results.card()))
+    published = beside_published(results)
+    if len(published):
+        typer.echo(
+            "\nMean tau with attention beside Jain & Wallace 2019, table 2 (two versions of it were published):"
+        )
+        typer.echo(published.to_string(index=False))
 
 
 def _split(text: str) -> list[str]:
@@ -134,6 +146,7 @@ def _split(text: str) -> list[str]:
 
 def main() -> None:
     """Errors a user can put right are told in words, without a traceback."""
+    sys.path.insert(0, "")  # so that module:name finds the user's own code in the current folder
     try:
         app()
     except InputError as error:

@@ -74,13 +74,13 @@ def check_model(model: AttentionModel, batch: Batch, *, seed: int = 0) -> LawRep
     if hasattr(model, "leave_out"):
         tried["8 leave_out"] = lambda: [_leave_out(model, record)]
     tried["4 purity"] = lambda: [_pure(model, batch, record, before)]
-    return LawReport(tuple(law for name, law in tried.items() for law in _attempt(name, law)))
+    return LawReport(tuple(law for name, check in tried.items() for law in _attempt(name, check)))
 
 
-def _attempt(name: str, law: Callable[[], list[Law]]) -> list[Law]:
+def _attempt(name: str, check: Callable[[], list[Law]]) -> list[Law]:
     """A model that raises has broken the law it was tried on; the others are still worth knowing."""
     try:
-        return law()
+        return check()
     except _FAILURES as failure:
         return [Law(name, math.inf, 0.0, hint=f"the model raised {type(failure).__name__}: {failure}")]
 

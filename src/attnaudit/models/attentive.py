@@ -26,6 +26,13 @@ class Architecture:
     output: str = "linear_query"
     embedding: int = 300
 
+    def check(self) -> None:
+        """Every name is known."""
+        choices.find(ENCODERS, self.encoder, "encoder")
+        choices.find(SCORERS, self.scorer, "scorer")
+        choices.find(PROJECTIONS, self.projection, "projection")
+        choices.find(OUTPUTS, self.output, "output")
+
     def as_dict(self) -> dict[str, str | int]:
         return asdict(self)
 
