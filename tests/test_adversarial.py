@@ -64,9 +64,7 @@ def setting(
     alpha = torch.tensor(alpha / alpha.sum(-1, keepdims=True))
     model = Output(bent=bent, rows=rows, items=items, classes=classes, examples=examples)
     tokens = torch.tensor(mask[:, 0].astype(int))
-    batch = Batch(
-        tuple(f"found/{at}" for at in range(examples)), tokens, tokens > 0, classes=candidates
-    )
+    batch = Batch(tuple(f"found/{at}" for at in range(examples)), tokens, tokens > 0, classes=candidates)
     record = Record(
         batch=batch,
         embeddings=torch.zeros(examples, items, 1),
@@ -180,9 +178,7 @@ def test_the_start_is_normal_noise_of_size_3_in_the_scores() -> None:
     start = Settings(1, 0, 0.01, 500.0, "none", keep_best=False)
     found, _ = search(model, record, 0, epsilon=1.0, settings=start)
     logs = [
-        (found[at, 0, 0] / found[at, 0, 1]).log().item()
-        for at in range(400)
-        if record.mask[at, 0].sum() > 1
+        (found[at, 0, 0] / found[at, 0, 1]).log().item() for at in range(400) if record.mask[at, 0].sum() > 1
     ]
     assert kstest(logs, "norm", args=(0, 3 * math.sqrt(2))).pvalue > 1e-3
     again, _ = search(model, record, 1, epsilon=1.0, settings=start)
@@ -226,7 +222,9 @@ def test_the_loss_is_the_formula_as_released_as_printed_and_as_corrected(fidelit
         else:
             expected += sum(500 * e - f for e, f in zip(excess[at], far, strict=True))
             expected -= np.mean(apart) if fidelity == "code" else 0
-    far = torch.tensor([[jsd(alpha[at, k, 0], original[at]) for k in range(5)] for at in range(3)], dtype=torch.float64)
+    far = torch.tensor(
+        [[jsd(alpha[at, k, 0], original[at]) for k in range(5)] for at in range(3)], dtype=torch.float64
+    )
     mask = torch.ones(3, 1, 4, dtype=torch.bool)
     loss = _loss(torch.tensor(alpha), far, torch.tensor(excess), SETTINGS[fidelity], mask)
     assert float(loss) == pytest.approx(expected, rel=1e-10)
@@ -234,7 +232,12 @@ def test_the_loss_is_the_formula_as_released_as_printed_and_as_corrected(fidelit
 
 def test_the_released_search_has_the_released_settings() -> None:
     released = SETTINGS["code"]
-    assert (released.restarts, released.steps, released.learning_rate, released.penalty) == (5, 500, 0.01, 500)
+    assert (released.restarts, released.steps, released.learning_rate, released.penalty) == (
+        5,
+        500,
+        0.01,
+        500,
+    )
     assert not released.keep_best
 
 

@@ -258,8 +258,8 @@ def test_two_classes_the_furthest_pair_is_found_whichever_side_it_hides_on(atten
     """
     alpha = np.repeat(1 + 0.05 * np.array(attended), 8)
     alpha /= alpha.sum()
-    s = np.repeat([-1e4, -1.0, 1.0, 1e4], 8)
-    s -= alpha @ s
+    s = np.repeat([-1e4, -1.0, 1.0, 0.0], 8)
+    s[24:] = -(alpha @ s) / alpha[24:].sum()  # about 1e4: the bound lies between the inner two
     found = two_class(alpha, s, epsilon=1e-6)
     expected = jsd(vertices(s, *bounds(alpha, s, 1e-6)), alpha).max()
     assert found.jsd.item() == pytest.approx(expected, rel=0, abs=1e-12)
@@ -416,8 +416,18 @@ def test_a_lone_candidate_allows_everything(classes: int) -> None:
     candidate = torch.zeros(6, classes, dtype=torch.bool)
     candidate[:, 1] = True
     found = furthest(alpha, readout, mask, classes=candidate)
-    np.testing.assert_allclose(found.jsd.numpy(), jsd(np.eye(5), alpha.numpy()[:, None]).max(-1), atol=1e-12)
+    expected = jsd(np.eye(5), alpha.numpy()[:, None]).max(-1)
+    np.testing.assert_allclose(found.jsd.numpy(), expected, atol=1e-12)
+    np.testing.assert_allclose(found.upper.numpy(), expected, atol=1e-12)
     assert found.exact.all()
+
+
+def test_weights_rounded_to_half_precision_are_scaled_to_sum_to_1() -> None:
+    alpha, readout, mask = made(10, 8, 2, seed=9, concentration=1.0)
+    rounded = 1.004 * alpha
+    found = furthest(rounded, readout, mask)
+    expected = [enumerated(a, r, 0.01) for a, r in zip(alpha.numpy(), readout.numpy(), strict=True)]
+    np.testing.assert_allclose(found.jsd.numpy(), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

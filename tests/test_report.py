@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attnaudit.audit import audit
+from attnaudit.auditing import audit
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.report.page import write_page
 from attnaudit.results import Results

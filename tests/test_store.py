@@ -12,7 +12,7 @@ import torch
 
 import attnaudit
 from attnaudit import store
-from attnaudit.audit import audit
+from attnaudit.auditing import audit
 from attnaudit.cell import Cell, fingerprint, load, make_cell, run_cell, test_batches
 from attnaudit.datasets import load as load_dataset
 from attnaudit.errors import InputError

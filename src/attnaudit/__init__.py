@@ -1,7 +1,7 @@
 """attnaudit: may I show this model's attention as an explanation?
 
-Five lines: `run = attnaudit.load("runs/…")`, `results = attnaudit.audit(run.model, batches)`, `results.card()`, `results.frame()`,
-`results.to_html("audit.html")`.
+Five lines: `model = …` (anything with read and decode), `results = attnaudit.audit(model, batches)`, `results.card()`,
+`results.frame()`, `results.to_html("audit.html")`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from attnaudit.audit import audit
+    from attnaudit.auditing import audit
     from attnaudit.cell import load
     from attnaudit.contract import AttentionModel, Batch, Record
     from attnaudit.errors import InputError
@@ -26,7 +26,7 @@ _HOME = {
     "InputError": "errors",
     "Record": "contract",
     "Results": "results",
-    "audit": "audit",
+    "audit": "auditing",
     "check_model": "laws",
     "load": "cell",
 }

@@ -22,11 +22,12 @@ class Settings:
     penalty: float
     diversity: str  # "mean": minus the mean pairwise JSD; "paper": eq. 2; "none"
     keep_best: bool  # the best feasible point seen, rather than the last one
+    margin: float | None = None  # where the penalty starts; None: at epsilon
 
 
 SETTINGS = {
-    # Released: K = 5, 500 steps of Adam with amsgrad at 0.01, the final iterate.
-    "code": Settings(5, 500, 0.01, 500.0, "mean", keep_best=False),
+    # Released: K = 5, 500 steps of Adam with amsgrad at 0.01, the final iterate; the penalty starts at 0.01 whatever is accepted later.
+    "code": Settings(5, 500, 0.01, 500.0, "mean", keep_best=False, margin=0.01),
     # Printed (eq. 1-2): k and the learning rate are not given, the released ones are used; the penalty, printed with a plus in
     # something maximised, is subtracted and divided by k.
     "paper": Settings(5, 500, 0.01, 500.0, "paper", keep_best=False),
@@ -47,6 +48,7 @@ def search(
     optimiser = torch.optim.Adam([scores], lr=settings.learning_rate, amsgrad=True)
     # Released: the L1 distance of one sigmoid output, which is the two-class TVD; for more classes of the whole vector.
     scale = 1.0 if probs.shape[1] == 2 or settings.keep_best else 2.0
+    margin = epsilon if settings.margin is None else settings.margin
     for step in range(settings.steps + 1):
         with torch.enable_grad():
             alpha = masking.softmax(scores, mask)
@@ -59,7 +61,7 @@ def search(
                 )
             if step == settings.steps:
                 break
-            excess = (scale * moved - epsilon).clamp_min(0)
+            excess = (scale * moved - margin).clamp_min(0)
             loss = _loss(alpha, jsd, excess, settings, record.mask)
             optimiser.zero_grad()
             (scores.grad,) = torch.autograd.grad(loss, [scores])
@@ -74,7 +76,8 @@ def _loss(alpha: Tensor, jsd: Tensor, excess: Tensor, settings: Settings, mask: 
         return (settings.penalty / k * excess.sum(1) - jsd.sum(1) - spread).sum()
     loss = (settings.penalty * excess - jsd).sum()
     if settings.diversity == "mean":
-        loss = loss - _pairwise(alpha, mask).mean(-1).sum()
+        # Released: the mean over all k·k pairs, those of a restart with itself among them.
+        loss = loss - 2 * _pairwise(alpha, mask).sum(-1).sum() / k**2
     return loss
 
 

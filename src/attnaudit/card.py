@@ -77,7 +77,7 @@ class _Lookup:
     def __init__(self, summaries: pd.DataFrame) -> None:
         overall = summaries[summaries["group"] == "all"]
         # The mean over rows stands for all of them where a site has several.
-        overall = overall.sort_values("row").drop_duplicates(["audit", "measure", "metric"])
+        overall = overall.sort_values("row", kind="stable").drop_duplicates(["audit", "measure", "metric"])
         # Options are part of an audit's name ("furthest:epsilon=0.05"); the card asks for the audit.
         bare = overall["audit"].astype(str).str.split(":").str[0]
         self._by = {
@@ -183,7 +183,7 @@ def _only_story(look: _Lookup) -> Answer:
     )
     if jsd is None or upper is None:
         return Answer(question, UNKNOWN, "no equivalent attention was looked for", found, blind)
-    said = f"the same prediction allows attention {_percent(jsd.value / math.log(2))} as far away as can be"
+    said = f"the same prediction allows attention {_percent(jsd.value / jsd.ceiling)} as far away as any could be"
     if jsd.low > 0.45:
         return Answer(question, NO, said, found, blind)
     if upper.high < 0.25:

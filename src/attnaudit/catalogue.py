@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -28,11 +29,14 @@ def catalogue() -> dict[str, dict[str, str]]:
         "measures": MEASURES,
         "audits": AUDITS,
     }
-    return {kind: {name: describe(item) for name, item in entries.items()} for kind, entries in kinds.items()}
+    return {kind: _described(entries) for kind, entries in kinds.items()}
 
 
-def describe(item: Callable[..., Any]) -> str:
-    """The first line of its docstring, or of its file's."""
-    own = None if item.__doc__ is None or inspect.isclass(item) else inspect.getdoc(item)
-    module = inspect.getdoc(sys.modules[item.__module__])
-    return ((module if len((module or "").splitlines()) else own) or "").splitlines()[0]
+def _described(entries: dict[str, Callable[..., Any]]) -> dict[str, str]:
+    """The first line of its file, which is about it alone; of its own description where a file holds several."""
+    homes = Counter(item.__module__ for item in entries.values())
+    texts = {
+        name: inspect.getdoc(item if homes[item.__module__] > 1 else sys.modules[item.__module__]) or ""
+        for name, item in entries.items()
+    }
+    return {name: next(iter(text.splitlines()), "") for name, text in texts.items()}

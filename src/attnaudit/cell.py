@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from attnaudit import choices, datasets, statistics, store
-from attnaudit.audit import audit, find_audits, find_measures
+from attnaudit.auditing import audit, find_audits, find_measures
 from attnaudit.batching import collate, in_batches
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError

@@ -37,6 +37,7 @@ def run(
     patience: Annotated[int | None, typer.Option(help="Stop after so many epochs without a better dev score.")] = None,
     good_enough: Annotated[float | None, typer.Option(help="Stop once the dev score is this high.")] = None,
     audits: Annotated[str | None, typer.Option(help="Comma-separated; all by default. See `attnaudit list`.")] = None,
+    measures: Annotated[str | None, typer.Option(help="Comma-separated; all by default.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, bit by bit.")] = 0,
     data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps.")] = "cpu",
@@ -66,6 +67,7 @@ def run(
         seed=seed,
         vectors=None if vectors is None else str(vectors),
         audits=None if audits is None else tuple(_split(audits)),
+        measures=None if measures is None else tuple(_split(measures)),
     )
     folder = run_cell(cell, out, data_dir=data_dir, device=device, force=force)
     results = load_results(folder)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from attnaudit import randomness
+from attnaudit import exact, randomness
 from attnaudit.audits.furthest import alternative
 from attnaudit.contract import AttentionModel, Record
 
@@ -29,11 +29,10 @@ def illustrate(
     wanted = [at for at, name in enumerate(record.batch.example_id) if name in chosen]
     if not wanted:
         return []
-    with torch.no_grad():
-        found, jsd, upper, exact = alternative(model, record, seed)
+    found, jsd, upper, tight = _alternatives(model, record, seed, wanted)
     tokens_of = _tokens_of_items(record, words)
     drawn = []
-    for at in wanted:
+    for place, at in enumerate(wanted):
         keep = record.content[at]
         readout = record.readout[at, keep].double().flatten().tolist() if record.readout is not None else None
         drawn.append(
@@ -46,10 +45,10 @@ def illustrate(
                 "query": _query(record, at, words),
                 "evidence": _evidence(record, at),
                 "attention": record.alpha[at][:, keep].double().flatten().tolist(),
-                "furthest": found[at][:, keep].double().flatten().tolist(),
-                "furthest_jsd": float(jsd[at]),
-                "furthest_upper": float(upper[at]),
-                "furthest_exact": bool(exact[at]),
+                "furthest": found[place][:, keep].double().flatten().tolist(),
+                "furthest_jsd": float(jsd[place]),
+                "furthest_upper": float(upper[place]),
+                "furthest_exact": bool(tight[place]),
                 "readout": readout,  # items × classes, row by row
                 "scores": [
                     {"measure": name, "values": score[at][..., keep].double().flatten().tolist()}
@@ -59,6 +58,23 @@ def illustrate(
             }
         )
     return drawn
+
+
+def _alternatives(
+    model: AttentionModel, record: Record, seed: int, wanted: list[int]
+) -> tuple[torch.Tensor, ...]:
+    """The furthest equivalent attention of the wanted examples; with a readout, of them alone."""
+    if record.readout is None:
+        with torch.no_grad():
+            return tuple(each[wanted] for each in alternative(model, record, seed))
+    classes = record.batch.classes
+    answer = exact.furthest(
+        record.alpha[wanted, 0].double(),
+        record.readout[wanted].double(),
+        record.mask[wanted, 0],
+        classes=None if classes is None else classes[wanted],
+    )
+    return answer.alpha[:, None], answer.jsd, answer.upper, answer.exact
 
 
 def _tokens_of_items(record: Record, words: Sequence[str] | None) -> Any:

@@ -64,7 +64,10 @@ def save_results(results: Results, folder: Path, *, run: dict[str, Any] | None =
     results.summaries.to_parquet(folder / "summary.parquet", index=False)
     results.examples.to_parquet(folder / "examples.parquet", index=False)
     write_json(folder / "card.json", results.card().as_dict())
-    details = {"format": FORMAT, "about": results.about, "versions": versions(), **(run or {})}
+    about = {
+        key: value for key, value in results.about.items() if key != "run"
+    }  # of a run that was read back
+    details = {"format": FORMAT, "about": about, "versions": versions(), **(run or {})}
     write_json(folder / RUN, details)
     return folder
 

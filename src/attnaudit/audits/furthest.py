@@ -10,8 +10,8 @@ from torch import Tensor
 from attnaudit import adversarial, exact, masking, statistics
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
-from attnaudit.errors import InputError
 from attnaudit.exact.slab import one_hot_jsd
+from attnaudit.fidelity import check_fidelity
 
 FIDELITIES = ("corrected", "code", "paper")
 
@@ -64,8 +64,7 @@ def alternative(
     model: AttentionModel, record: Record, seed: int, *, epsilon: float = 0.01, fidelity: str = "corrected"
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The attention itself (B,R,N), its JSD, the upper bound and whether they are one, each (B,)."""
-    if fidelity not in FIDELITIES:
-        raise InputError(f"furthest has no fidelity {fidelity!r}; choose from {', '.join(FIDELITIES)}.")
+    check_fidelity(fidelity, FIDELITIES, "the audit furthest")
     if fidelity == "corrected" and record.readout is not None:
         answer = exact.furthest(
             record.alpha[:, 0].double(),

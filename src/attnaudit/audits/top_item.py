@@ -11,7 +11,7 @@ from attnaudit import masking, randomness, statistics
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.counterfactual import logits_under, without_item
-from attnaudit.errors import InputError
+from attnaudit.fidelity import check_fidelity
 
 FIDELITIES = ("corrected", "code")
 
@@ -27,7 +27,7 @@ FIDELITIES = ("corrected", "code")
             "delta_alpha": Metric("weight of the top item minus weight of the random one", 0.0, 1.0),
             "flips_top": Metric("removing the top item flips the decision", "flips_random", 1.0),
             "flips_random": Metric("removing a random item flips the decision", 0.0, 1.0),
-            "flips_both": Metric("either removal flips", 0.0, 1.0),
+            "flips_both": Metric("both removals flip", 0.0, 1.0),
             "flips_only_top": Metric("only removing the top item flips", 0.0, 1.0),
             "flips_only_random": Metric("only removing the random item flips", 0.0, 1.0),
             "flips_neither": Metric("neither removal flips", 0.0, 1.0),
@@ -50,8 +50,7 @@ def top_item(
     corrected: r is any other item. code: r is drawn from positions 1…length-1, which can be i* and is never the first.
     `js_reach`, the ceiling: ΔJS if the random item had changed nothing. NaN with fewer than two items.
     """
-    if fidelity not in FIDELITIES:
-        raise InputError(f"top_item has no fidelity {fidelity!r}; choose from {', '.join(FIDELITIES)}.")
+    check_fidelity(fidelity, FIDELITIES, "the audit top_item")
     top = masking.fill(record.alpha, record.mask, -1.0).argmax(-1, keepdim=True)
     other = _random_item(record, top, seed, fidelity)
     removed = [_without(record, item) for item in (top, other)]

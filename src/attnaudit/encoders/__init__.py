@@ -4,8 +4,18 @@ from collections.abc import Callable
 
 from torch import nn
 
+from attnaudit.encoders.average import Average
 from attnaudit.encoders.bilstm import BiLSTM
+from attnaudit.encoders.cnn import CNN
+from attnaudit.encoders.mlp import MLP
+from attnaudit.encoders.none import NoEncoder
+from attnaudit.encoders.transformer import Transformer
 
 ENCODERS: dict[str, Callable[..., nn.Module]] = {
     "bilstm": BiLSTM,
+    "cnn": CNN,
+    "mlp": MLP,
+    "average": Average,
+    "transformer": Transformer,
+    "none": NoEncoder,
 }

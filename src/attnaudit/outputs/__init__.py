@@ -5,8 +5,10 @@ from collections.abc import Callable
 from torch import nn
 
 from attnaudit.outputs.linear import Linear, LinearQuery
+from attnaudit.outputs.tanh import TanhQuery
 
 OUTPUTS: dict[str, Callable[..., nn.Module]] = {
     "linear": Linear,
     "linear_query": LinearQuery,
+    "tanh": TanhQuery,
 }

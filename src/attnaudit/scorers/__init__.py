@@ -5,7 +5,13 @@ from collections.abc import Callable
 from torch import nn
 
 from attnaudit.scorers.additive import Additive
+from attnaudit.scorers.bilinear import Bilinear
+from attnaudit.scorers.deep import Deep
+from attnaudit.scorers.dot import Dot
 
 SCORERS: dict[str, Callable[..., nn.Module]] = {
     "additive": Additive,
+    "dot": Dot,
+    "bilinear": Bilinear,
+    "deep": Deep,
 }

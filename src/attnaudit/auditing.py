@@ -69,8 +69,8 @@ def audit(
     about = {
         "seed": seed,
         "classes": list(names),
-        "audits": [_text(choice) for choice in (audits if audits is not None else AUDITS)],
-        "measures": [_text(choice) for choice in (measures if measures is not None else MEASURES)],
+        "audits": list(chosen_audits),
+        "measures": list(chosen_measures),
         "not_applicable": unanswered,
         "has_readout": record.readout is not None,
         "rows": record.alpha.shape[1],

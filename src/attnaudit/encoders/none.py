@@ -1,0 +1,20 @@
+"""No encoder: attention looks at the word vectors themselves."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from attnaudit import masking
+
+
+class NoEncoder(nn.Module):
+    def __init__(self, input_size: int) -> None:
+        super().__init__()
+        self.size = input_size
+
+    def forward(self, embeddings: Tensor, mask: Tensor) -> Tensor:
+        return embeddings * mask[..., None]
+
+    def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        """The mean of the items (B,H)."""
+        return masking.mean(hidden.transpose(1, 2), mask[:, None].expand(-1, hidden.shape[2], -1))

@@ -1,0 +1,12 @@
+"""Published text, released code and correct computation differ in places; the word for which is checked here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attnaudit.errors import InputError
+
+
+def check_fidelity(fidelity: str, known: Sequence[str], what: str) -> None:
+    if fidelity not in known:
+        raise InputError(f"There is no fidelity {fidelity!r} of {what}; choose from: {', '.join(known)}.")

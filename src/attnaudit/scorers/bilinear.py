@@ -1,0 +1,22 @@
+"""Luong's multiplicative attention: item and query meet through a matrix (Luong et al. 2015)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class Bilinear(nn.Module):
+    """hᵀ W q; without a query, q is a learned vector."""
+
+    def __init__(self, hidden_size: int, query_size: int | None = None) -> None:
+        super().__init__()
+        self.weight = nn.Linear(query_size or hidden_size, hidden_size, bias=False)
+        self.query = nn.Parameter(torch.randn(hidden_size)) if query_size is None else None
+
+    def forward(self, hidden: Tensor, query: Tensor | None) -> Tensor:
+        """hidden (B,N,H), query (B,H) or None -> scores (B,N)."""
+        if self.query is not None:
+            return hidden @ self.weight(self.query)
+        assert query is not None  # the model was built for one
+        return (hidden @ self.weight(query)[..., None])[..., 0]
