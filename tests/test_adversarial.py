@@ -221,7 +221,8 @@ def test_the_loss_is_the_formula_as_released_as_printed_and_as_corrected(fidelit
             expected -= sum(far) + sum(apart) / 20 - 500 / 5 * excess[at].sum()
         else:
             expected += sum(500 * e - f for e, f in zip(excess[at], far, strict=True))
-            expected -= np.mean(apart) if fidelity == "code" else 0
+            # Released: the mean over all k·k pairs, of which those of a restart with itself are 0.
+            expected -= 2 * sum(apart) / 25 if fidelity == "code" else 0
     far = torch.tensor(
         [[jsd(alpha[at, k, 0], original[at]) for k in range(5)] for at in range(3)], dtype=torch.float64
     )
@@ -239,6 +240,21 @@ def test_the_released_search_has_the_released_settings() -> None:
         500,
     )
     assert not released.keep_best
+
+
+def test_the_released_penalty_starts_at_a_hundredth_whatever_is_accepted_and_the_others_at_epsilon() -> None:
+    """Everything accepted: the released search still holds the prediction, the others go to the far end of the simplex."""
+    model, record = setting(examples=20)
+    moved = {}
+    for fidelity, settings in SETTINGS.items():
+        found, _ = search(model, record, 0, epsilon=1.0, settings=short(settings))
+        moved[fidelity] = [
+            np.abs(model.plain(at, found[at].numpy()) - model.plain(at, record.alpha[at].numpy())).sum() / 2
+            for at in range(20)
+        ]
+    assert np.median(moved["code"]) < 0.02
+    assert np.median(moved["paper"]) > 0.1
+    assert np.median(moved["corrected"]) > 0.1
 
 
 def test_the_search_asks_for_no_gradient_of_anything_else_and_works_where_gradients_are_off() -> None:

@@ -482,6 +482,18 @@ def test_many_classes_the_attention_found_is_feasible_and_on_the_mask(
     assert_sound(found, alpha, readout, mask, epsilon)
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.01])
+def test_many_classes_no_weight_goes_to_a_masked_item_where_no_item_alone_is_feasible(epsilon: float) -> None:
+    """The prediction is even, as that of a masked item's zeros would be, and every real item is sure of one class."""
+    alpha = torch.tensor([[0.0, 0.2, 0.2, 0.2, 0.2, 0.2, 0.0]], dtype=torch.float64)
+    readout = torch.zeros(1, 7, 3, dtype=torch.float64)
+    readout[0, 1:6] = 10 * torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, -2], [0, 0, 0]])
+    readout[0, 5] = -readout[0, 1:5].sum(0)
+    mask = torch.tensor([[False, True, True, True, True, True, False]])
+    found = furthest(alpha, readout, mask, epsilon=epsilon)
+    assert_sound(found, alpha, readout, mask, epsilon)
+
+
 @pytest.mark.parametrize("classes", [3, 4, 6])
 def test_many_classes_linear_programs_stay_below_the_bound_and_do_not_beat_the_search(classes: int) -> None:
     alpha, readout, mask = made(30, 12, classes, seed=20 + classes, concentration=0.7)
@@ -503,6 +515,31 @@ def test_many_classes_without_tolerance_the_same_odds_are_still_reached() -> Non
     assert (programs <= found.upper.numpy() + 1e-9).all()
     assert found.jsd.numpy().mean() >= programs.mean() - 0.01
     assert_sound(found, alpha, readout, mask, 0.0)
+
+
+@pytest.mark.parametrize("classes", [3, 4])
+def test_many_classes_the_bound_is_the_least_of_the_slabs_and_the_half_space(classes: int) -> None:
+    """Each rival's log-odds, and all rivals together through logsumexp(x) >= q·x + H(q), enumerated one by one."""
+    alpha, readout, mask = made(25, 7, classes, seed=70, scale=1.0)
+    found = furthest(alpha, readout, mask, epsilon=0.03)
+    binding = 0
+    for at in range(25):
+        a, r = alpha[at].numpy(), readout[at].numpy()
+        p = probs(a, r)
+        best = int(p.argmax())
+        rivals = [c for c in range(classes) if c != best]
+        slabs = []
+        for c in rivals:
+            low = math.log((p[best] - 0.03) / (p[c] + 0.03))
+            high = math.log((p[best] + 0.03) / (p[c] - 0.03)) if p[c] > 0.03 else math.inf
+            slabs.append(jsd(vertices(r[:, best] - r[:, c], low, high), a).max())
+        q = p[rivals] / p[rivals].sum()
+        rest = math.log((p[rivals].sum() + 0.03) / (p[best] - 0.03)) + (q * np.log(q)).sum()
+        together = jsd(vertices(r[:, rivals] @ q - r[:, best], -math.inf, rest), a).max()
+        binding += together < min(slabs)
+        expected = max(min(*slabs, together), found.jsd[at].item())
+        assert found.upper[at].item() == pytest.approx(expected, rel=0, abs=1e-10)
+    assert binding > 0
 
 
 @pytest.mark.parametrize("epsilon", [0.02, 0.2])

@@ -237,6 +237,23 @@ def test_weights_many_orders_of_magnitude_apart(items: list[tuple[int, int]]) ->
     assert (found.size.item() if found.possible.item() else math.inf) == expected
 
 
+@pytest.mark.parametrize("parts", [10, 30])
+def test_a_tie_that_rounding_blurs_is_still_no_flip(parts: int) -> None:
+    """Tenths and thirtieths have no exact binary form, so a sum that is 0 comes out a little above or below."""
+    draw = np.random.default_rng(parts)
+    weight = np.stack([draw.multinomial(parts, np.full(6, 1 / 6)) for _ in range(300)])
+    votes = draw.integers(-2, 3, size=(300, 6, 2))
+    clear = np.ptp((weight[:, None] @ votes)[:, 0], axis=-1) > 0  # else rounding chooses the prediction
+    weight, votes = weight[clear], votes[clear]
+    found = smallest_flip(
+        torch.tensor(weight / parts),
+        torch.tensor(votes).double(),
+        torch.ones(len(weight), 6, dtype=torch.bool),
+    )
+    expected = [smallest_by_subsets(w, r, [0, 1]) for w, r in zip(weight, votes, strict=True)]
+    np.testing.assert_array_equal(np.where(found.possible, found.size, math.inf), expected)
+
+
 def test_no_ranking_flips_with_fewer() -> None:
     alpha, readout, mask = dyadic(60, 9, 3, seed=9)
     found = smallest_flip(alpha, readout, mask)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnaudit.auditing import audit
+from attnaudit import audit
 from attnaudit.audits import AUDITS
 from attnaudit.audits.declaration import declaration_of
 from attnaudit.card import NO, UNKNOWN, YES, Card

@@ -166,8 +166,18 @@ def test_leave_one_out_is_the_change_when_the_shortened_text_is_read(name: str) 
             assert found[at, place] == pytest.approx(np.abs(p - q).sum() / 2, abs=1e-10)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_a_batch_of_texts_of_one_word_has_nothing_to_leave_out(name: str) -> None:
+    model, record = case(name)
+    alone = record.batch.rows(torch.tensor([3]))
+    assert TEXTS[3] == [15]
+    found = leave_one_out(model, model.read(alone), 0)
+    assert found.shape == alone.tokens.shape
+    assert found.isnan().all()
+
+
 def test_the_models_own_leave_out_is_used_where_there_is_one() -> None:
-    model, record = case("two classes")
+    _, record = case("two classes")
 
     class Own:
         def leave_out(self, record: Record) -> Tensor:

@@ -30,7 +30,7 @@ def find_target(target: str, seed: int) -> tuple[AttentionModel, Batch]:
         raise InputError(
             f"{target!r} is no run directory. Give one, glass:oracle, or package.module:name of a model in your own code."
         )
-    found: Any = choices.find({}, target, "model")
+    found = choices.imported(target, "model")
     made = _made(target, found)
     model, batch = (
         made if isinstance(made, tuple) else (made, random_batch(words=50, with_query=False, seed=seed))

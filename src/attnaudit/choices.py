@@ -36,7 +36,12 @@ def find(
         return choice
     name, options = parse(choice)
     if ":" in name:
-        found = _imported(name, kind)
+        found = imported(name, kind)
+        if not callable(found):
+            raise InputError(
+                f"Cannot load the {kind} {name!r}: it is a {type(found).__name__}, not a function or class. "
+                "Write package.module:name of something importable."
+            )
     elif name in registry:
         found = registry[name]
     else:
@@ -46,11 +51,12 @@ def find(
     return partial(found, **options) if options else found
 
 
-def _imported(name: str, kind: str) -> Callable[..., Any]:
+def imported(name: str, kind: str) -> Any:
+    """What "package.module:name" names, whatever it is."""
     module, _, attribute = name.partition(":")
     try:
         return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise InputError(
             f"Cannot load the {kind} {name!r}: {error}. Write package.module:name of something importable."
         ) from error

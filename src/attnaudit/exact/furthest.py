@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -9,12 +10,10 @@ from torch import Tensor
 
 from attnaudit import masking
 from attnaudit.errors import InputError
-from attnaudit.exact.inputs import Prepared, chunks, prepare
+from attnaudit.exact.inputs import ROUNDING, Prepared, chunks, prepare
 from attnaudit.exact.slab import Vertex, furthest_in_slab
 from attnaudit.exact.small_support import search
 
-# A vertex lies on the bound itself; this much is left for rounding when its own TVD is computed again.
-_ROUNDING = 1e-10
 # Any subset of rivals gives a valid upper bound; the least probable ones hardly ever bind.
 _MOST_RIVALS = 16
 
@@ -47,17 +46,34 @@ def furthest(
     if not 0 <= epsilon <= 1:
         raise InputError(f"epsilon is a distance between probabilities, from 0 to 1, got {epsilon}.")
     given = prepare(alpha, readout, mask, classes)
-    parts = [
-        _furthest(given.rows(part), epsilon)
-        for part in chunks(len(alpha), alpha.shape[1] * readout.shape[2] * 32, limit=2**23)
-    ]
-    found, jsd, upper = (torch.cat(each) for each in zip(*parts, strict=True))
+    found, jsd, upper = (
+        given.alpha.clone(),
+        torch.zeros_like(given.probs[:, 0]),
+        torch.zeros_like(given.probs[:, 0]),
+    )
+    for at, part in _same_number_of_candidates(given):
+        for piece in chunks(len(at), part.alpha.shape[1] * part.probs.shape[1] * 32, limit=2**23):
+            found[at[piece]], jsd[at[piece]], upper[at[piece]] = _furthest(part.rows(piece), epsilon)
     exact = (jsd >= upper - 1e-12) & ~given.empty
     jsd, upper = (value.masked_fill(given.empty, torch.nan) for value in (jsd, upper))
     as_given = alpha.dtype
     return Furthest(
         found.to(as_given), jsd.to(as_given), upper.to(as_given), exact, given.probs_of(found).to(as_given)
     )
+
+
+def _same_number_of_candidates(given: Prepared) -> Iterator[tuple[Tensor, Prepared]]:
+    """Groups of examples with only their candidate classes left, so that nothing below needs to know of others."""
+    if given.classes is None:
+        yield torch.arange(len(given.alpha), device=given.alpha.device), given
+        return
+    counts = given.classes.sum(-1)
+    for count in counts.unique().tolist():
+        at = (counts == count).nonzero()[:, 0]
+        columns = (
+            given.classes[at].nonzero()[:, 1].view(len(at), 1, count).expand(-1, given.alpha.shape[1], -1)
+        )
+        yield at, prepare(given.alpha[at], given.readout[at].gather(2, columns), given.mask[at])
 
 
 def _furthest(given: Prepared, epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
@@ -88,7 +104,7 @@ class _Best:
     def offer_at(self, at: Tensor, alpha: Tensor, jsd: Tensor) -> None:
         given = self.given.rows(at)
         moved = 0.5 * (given.probs_of(alpha) - given.probs).abs().sum(-1)
-        better = (moved <= self.epsilon + _ROUNDING) & (jsd > self.jsd[at])
+        better = (moved <= self.epsilon + ROUNDING) & (jsd > self.jsd[at])
         self.alpha[at[better]], self.jsd[at[better]] = alpha[better], jsd[better]
 
 
@@ -106,13 +122,10 @@ def _relaxations(given: Prepared, epsilon: float) -> list[Vertex]:
         # The extremes of the log-odds when each probability moves by at most epsilon.
         low = _log_ratio(p_mine - epsilon, p_rival + epsilon, otherwise=-torch.inf)
         high = _log_ratio(p_mine + epsilon, p_rival - epsilon, otherwise=torch.inf)
-        if given.classes is not None:  # no candidate, no constraint
-            candidate = given.classes.gather(1, rival[:, None])[:, 0]
-            low, high = low.where(candidate, -torch.inf), high.where(candidate, torch.inf)
         slack = 1e-12 * (1 + s.abs())
         inside = (s >= low[:, None] - slack) & (s <= high[:, None] + slack)
         vertices.append(furthest_in_slab(given.alpha, s, given.mask, low, high, inside))
-    if p.shape[1] > 2:
+    if p.shape[1] != 2:  # with two classes it says no more than the slab
         vertices.append(_against_the_rest(given, epsilon, mine, p_mine))
     return vertices
 
@@ -123,16 +136,14 @@ def _against_the_rest(given: Prepared, epsilon: float, mine: Tensor, p_mine: Ten
     logsumexp(x) >= q·x + H(q) (Jensen), tight at the model's own rivals q: one more half-space that holds every feasible attention.
     """
     rivals = _one_hot(given.predicted, given.probs) == 0
-    if given.classes is not None:
-        rivals = rivals & given.classes
     logits = (given.alpha[:, None] @ given.readout)[:, 0]
     q = masking.softmax(logits, rivals)
     s = (given.readout @ q[..., None])[..., 0] - mine
     p_rest = masking.total(given.probs, rivals)  # not 1 - p_mine, which loses small numbers
-    # A lone candidate has no rest and no constraint.
     high = _log_ratio(p_rest + epsilon, p_mine - epsilon, otherwise=torch.inf) + torch.special.xlogy(
         q, q
     ).sum(-1)
+    high = high.where(rivals.any(-1), torch.inf)  # a lone class has no rest to bound it
     low = torch.full_like(high, -torch.inf)
     inside = s <= high[:, None] + 1e-12 * (1 + s.abs())
     return furthest_in_slab(given.alpha, s, given.mask, low, high, inside)

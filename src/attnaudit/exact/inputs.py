@@ -10,6 +10,9 @@ from torch import Tensor
 from attnaudit import masking
 from attnaudit.errors import InputError
 
+# What is feasible may lie on the bound itself; this much TVD is left for rounding when it is computed again.
+ROUNDING = 1e-10
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -56,6 +59,8 @@ def prepare(alpha: Tensor, readout: Tensor, mask: Tensor, classes: Tensor | None
         raise InputError(
             f"Expected classes (B,C) = {(alpha.shape[0], readout.shape[2])}, got {tuple(classes.shape)}."
         )
+    if classes is not None and not classes.any(-1).all():
+        raise InputError("Every example needs at least one candidate class; classes is empty for some.")
     mask = mask.bool()
     alpha = masking.fill(alpha.detach().double(), mask)
     readout = masking.fill(readout.detach().double(), mask[..., None].expand_as(readout))

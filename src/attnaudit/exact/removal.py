@@ -59,9 +59,8 @@ def _smallest_flip(given: Prepared) -> tuple[Tensor, Tensor]:
     for rival in range(given.probs.shape[1]):
         contribution = given.alpha * (predicted[..., 0] - given.readout[..., rival])
         ranked, order = contribution.sort(dim=-1, descending=True, stable=True)
-        # Strictly larger means beyond the rounding of the sum itself.
-        slack = 1e-12 * contribution.abs().sum(-1, keepdim=True)
-        flipped = _from_here(ranked) < -slack
+        # Strictly larger means beyond the rounding of the very sum: what is left may be tiny beside what was removed.
+        flipped = _from_here(ranked) < -1e-12 * _from_here(ranked.abs())
         size = flipped.to(torch.int8).argmax(-1).double().masked_fill(~flipped.any(-1), torch.inf)
         size = size.masked_fill(given.predicted == rival, torch.inf)
         if given.classes is not None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnaudit import masking, randomness, statistics
-from attnaudit.exact.inputs import Prepared, chunks
+from attnaudit.exact.inputs import ROUNDING, Prepared, chunks
 from attnaudit.exact.slab import one_hot_jsd
 from attnaudit.exact.vertices import far_vertex
 
@@ -22,7 +22,7 @@ _STEPS = 200
 
 def search(given: Prepared, epsilon: float, start: Tensor) -> tuple[Tensor, Tensor]:
     """The furthest feasible attention found (B,N) and its JSD (B,), never worse than start (B,N), which is feasible."""
-    items = min(given.alpha.shape[1], _PAIR_ITEMS)
+    items = min(2 * given.alpha.shape[1], _PAIR_ITEMS)
     entries = items**2 * _PAIR_WEIGHTS * given.probs.shape[1]
     found = [
         _search(given.rows(part), epsilon, start[part]) for part in chunks(len(start), entries, limit=2**23)
@@ -32,7 +32,8 @@ def search(given: Prepared, epsilon: float, start: Tensor) -> tuple[Tensor, Tens
 
 
 def _search(given: Prepared, epsilon: float, start: Tensor) -> Tensor:
-    best = _further(given, start, _best_pair(given, epsilon), epsilon)
+    best = _further(given, start, _best_alone(given, epsilon), epsilon)
+    best = _further(given, best, _best_pair(given, epsilon), epsilon)
     for priority in _priorities(given):
         best = _further(given, best, far_vertex(given, priority), epsilon)
     return _further(given, best, _gradient_search(given, epsilon, best), epsilon)
@@ -48,7 +49,7 @@ def _priorities(given: Prepared) -> list[Tensor]:
 
 
 def _further(given: Prepared, kept: Tensor, other: Tensor, epsilon: float) -> Tensor:
-    feasible = _moved(given, other[:, None])[:, 0] <= epsilon
+    feasible = _moved(given, other[:, None])[:, 0] <= epsilon + ROUNDING
     better = feasible & (statistics.jsd(other, given.alpha) > statistics.jsd(kept, given.alpha))
     return torch.where(better[:, None], other, kept)
 
@@ -56,6 +57,14 @@ def _further(given: Prepared, kept: Tensor, other: Tensor, epsilon: float) -> Te
 def _moved(given: Prepared, alpha: Tensor) -> Tensor:
     """TVD from the original prediction: (B,K,N) -> (B,K)."""
     return statistics.tvd(given.probs_of(alpha), given.probs[:, None])
+
+
+def _best_alone(given: Prepared, epsilon: float) -> Tensor:
+    """All weight on the furthest item whose own prediction is the same."""
+    own = given.readout.softmax(-1)
+    feasible = given.mask & (statistics.tvd(own, given.probs[:, None]) <= epsilon + ROUNDING)
+    item = masking.fill(one_hot_jsd(given.alpha), feasible, -1.0).argmax(-1)
+    return torch.nn.functional.one_hot(item, given.alpha.shape[1]).double()
 
 
 def _best_pair(given: Prepared, epsilon: float) -> Tensor:
@@ -71,7 +80,7 @@ def _best_pair(given: Prepared, epsilon: float) -> Tensor:
     logits = (
         weight[:, None] * readout[:, first, None] + (1 - weight)[:, None] * readout[:, second, None]
     )  # (b,pairs,weights,C)
-    p = masking.probabilities(logits, given.classes)
+    p = logits.softmax(-1)
     feasible = statistics.tvd(p, given.probs[:, None, None]) <= epsilon
     at_item = given.alpha.gather(1, items)
     # JSD up to a constant that is the same for every pair: what items i and j add beyond ½ alpha ln 2.
@@ -92,10 +101,11 @@ def _best_pair(given: Prepared, epsilon: float) -> Tensor:
 def _promising(given: Prepared) -> Tensor:
     """Items far from alpha when alone, and items whose own prediction is near the model's, in turn: (b,m)."""
     far = masking.fill(one_hot_jsd(given.alpha), given.mask, -1.0).argsort(dim=-1, descending=True)
-    own = masking.probabilities(given.readout, given.classes)
+    own = given.readout.softmax(-1)
     off = statistics.tvd(own, given.probs[:, None])
     near = masking.fill(off, given.mask, 2.0).argsort(-1)
-    take = min(given.alpha.shape[1], _PAIR_ITEMS)
+    # Twice the items at most, so that padding, which only adds repeats, cannot change the choice.
+    take = min(2 * given.alpha.shape[1], _PAIR_ITEMS)
     turns = torch.stack([far, near], -1).flatten(1)[:, :take]
     # Repeats and masked items do no harm: their mixtures are evaluated and never win.
     return torch.where(given.mask.gather(1, turns), turns, far[:, :1])
@@ -146,7 +156,7 @@ def _gradient_search(given: Prepared, epsilon: float, start: Tensor) -> Tensor:
 
 def _starts(given: Prepared, best: Tensor) -> Tensor:
     """The best so far; the items nearest in prediction; the least attended items; their mean: (b,K,N)."""
-    own = statistics.tvd(masking.probabilities(given.readout, given.classes), given.probs[:, None])
+    own = statistics.tvd(given.readout.softmax(-1), given.probs[:, None])
     near = masking.softmax(-own / 0.05, given.mask)
     far = masking.softmax(-given.alpha * 50, given.mask)
     return torch.stack([best, near, far, masking.renormalise(near * far, given.mask)][:_STARTS], 1)

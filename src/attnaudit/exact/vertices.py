@@ -33,8 +33,6 @@ def _constraints(given: Prepared) -> Tensor:
     """A (B,C,N): log-odds of every class against the predicted one, whose own row is all ones."""
     chosen = given.predicted[:, None, None].expand(-1, given.alpha.shape[1], 1)
     odds = given.readout - given.readout.gather(2, chosen)
-    if given.classes is not None:
-        odds = masking.fill(odds, given.classes[:, None].expand_as(odds))
     # Rows of like size keep the small linear systems well conditioned.
     odds = odds / odds.abs().amax(1, keepdim=True).clamp_min(1e-12)
     return odds.scatter(2, chosen, 1.0).transpose(1, 2)

@@ -1,0 +1,361 @@
+"""The rules of the card at both sides of every threshold, from made-up summaries; docs/card.md states them."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import permutations
+
+import pandas as pd
+import pytest
+
+from attnaudit.card import NO, PARTLY, UNKNOWN, YES, Answer, Card, make_card
+
+JUST = 1e-6
+NEEDED, MATTERS, POINTS, ONLY, STABLE = (
+    "needed?",
+    "does it matter?",
+    "does it point at what matters?",
+    "is it the only story?",
+    "is it stable?",
+)
+
+
+def line(
+    name: str,
+    mean: float,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    floor: float = 0.0,
+    ceiling: float = 1.0,
+    row: int = 0,
+    group: str = "all",
+) -> dict[str, object]:
+    """name: audit/metric or audit/metric@measure, as a finding is called."""
+    audit, _, rest = name.rpartition("/")
+    metric, _, measure = rest.partition("@")
+    return {
+        "audit": audit,
+        "measure": measure,
+        "metric": metric,
+        "row": row,
+        "group": group,
+        "mean": mean,
+        "low": mean if low is None else low,
+        "high": mean if high is None else high,
+        "sd": 0.1,
+        "nan_share": 0.25,
+        "count": 10,
+        "floor": floor,
+        "ceiling": ceiling,
+    }
+
+
+COLUMNS = list(line("a/b", 0.0))
+
+
+def card_of(*lines: dict[str, object]) -> Card:
+    return make_card(pd.DataFrame(list(lines), columns=COLUMNS), {})
+
+
+def answer(question: str, *lines: dict[str, object]) -> Answer:
+    return card_of(*lines)[question]
+
+
+# needed? ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["accuracy_drop", "flipped"])
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.02 + JUST, 0.5, YES),
+        (0.02, 0.5, PARTLY),
+        (0.01, 0.02, PARTLY),
+        (-0.1, 0.02 - JUST, NO),
+        (-0.1, 0.5, PARTLY),
+    ],
+)
+def test_needed_is_decided_by_the_whole_interval_at_2_percent(
+    metric: str, low: float, high: float, expected: str
+) -> None:
+    found = answer(NEEDED, line(f"uniform_attention/{metric}", (low + high) / 2, low, high))
+    assert found.answer == expected
+    assert [finding.name for finding in found.findings] == [f"uniform_attention/{metric}"]
+
+
+def test_lost_accuracy_outranks_changed_decisions() -> None:
+    lines = (line("uniform_attention/flipped", 0.5), line("uniform_attention/accuracy_drop", 0.0))
+    assert answer(NEEDED, *lines).answer == NO
+    assert len(answer(NEEDED, *lines).findings) == 2
+
+
+# does it matter? ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.1 + JUST, 0.3, YES),
+        (0.1, 0.3, PARTLY),
+        (0.01, 0.02, PARTLY),
+        (0.0, 0.02 - JUST, NO),
+        (0.0, 0.9, PARTLY),
+    ],
+)
+def test_it_matters_if_shuffling_moves_more_than_a_tenth_and_not_below_2_percent(
+    low: float, high: float, expected: str
+) -> None:
+    assert answer(MATTERS, line("permutation/tvd_median", (low + high) / 2, low, high)).answer == expected
+
+
+def test_removals_are_shown_beside_the_shuffles_and_decide_nothing() -> None:
+    beside = (line("top_item/flips_top", 1.0), line("flip_fraction/removed@attention", 0.0))
+    found = answer(MATTERS, line("permutation/tvd_median", 0.0), *beside)
+    assert found.answer == NO
+    assert [finding.name for finding in found.findings] == [
+        "permutation/tvd_median",
+        "top_item/flips_top",
+        "flip_fraction/removed@attention",
+    ]
+    assert answer(MATTERS, *beside).answer == UNKNOWN
+    assert len(answer(MATTERS, *beside).findings) == 2
+
+
+# does it point at what matters? -----------------------------------------------------------------------------------------------
+
+
+def between(floor: float, ceiling: float, share: float) -> float:
+    return floor + share * (ceiling - floor)
+
+
+SHARES = [
+    (0.75 + JUST, 1.0, YES),
+    (0.75 - JUST, 1.0, PARTLY),
+    (0.0, 0.4 - JUST, NO),
+    (0.0, 0.4 + JUST, PARTLY),
+    (-0.5, -0.1, NO),
+    (0.5, 0.6, PARTLY),
+]
+
+
+@pytest.mark.parametrize(("floor", "ceiling"), [(0.0, 1.0), (0.1, 1.0), (-0.05, 0.3)])
+@pytest.mark.parametrize(("low", "high", "expected"), SHARES)
+@pytest.mark.parametrize("name", ["evidence/hit@attention", "agreement/tau@gradient", "agreement/tau@leave_one_out"])  # fmt: skip
+def test_it_points_right_above_three_quarters_and_wrong_below_four_tenths_of_the_way_to_the_ceiling(
+    name: str, low: float, high: float, expected: str, floor: float, ceiling: float
+) -> None:
+    low, high = (between(floor, ceiling, share) for share in (low, high))
+    only = line(name, (low + high) / 2, low, high, floor=floor, ceiling=ceiling)
+    assert answer(POINTS, only).answer == expected
+
+
+@pytest.mark.parametrize(("hit", "expected"), [(0.95, YES), (0.5, PARTLY), (0.1, NO)])
+@pytest.mark.parametrize("other", [0.0, 1.0])
+def test_known_evidence_decides_by_hits_whatever_mass_auprc_and_agreement_say(
+    hit: float, expected: str, other: float
+) -> None:
+    found = answer(
+        POINTS,
+        line("evidence/auprc@attention", other),
+        line("evidence/mass@attention", other),
+        line("agreement/tau@gradient", other),
+        line("agreement/tau@leave_one_out", other),
+        line("evidence/hit@attention", hit),
+        line("evidence/hit@gradient", other),
+    )
+    assert found.answer == expected
+    assert [finding.name for finding in found.findings] == [
+        "evidence/hit@attention",
+        "evidence/mass@attention",
+        "evidence/auprc@attention",
+        "agreement/tau@leave_one_out",
+        "agreement/tau@gradient",
+    ]
+
+
+def test_hits_are_measured_from_the_random_floor() -> None:
+    """0.8 is a yes from a floor of 0, and only partly from a floor of 0.3: (0.8 - 0.3) / 0.7 = 0.71."""
+    assert answer(POINTS, line("evidence/hit@attention", 0.8, floor=0.0)).answer == YES
+    found = answer(POINTS, line("evidence/hit@attention", 0.8, floor=0.3))
+    assert found.answer == PARTLY
+    assert found.because.startswith("71 %")
+
+
+@pytest.mark.parametrize(("loo", "grad"), [(0.1, 0.9), (0.9, 0.1)])
+def test_without_evidence_the_less_favourable_measure_decides(loo: float, grad: float) -> None:
+    found = answer(POINTS, line("agreement/tau@leave_one_out", loo), line("agreement/tau@gradient", grad))
+    assert found.answer == NO
+    assert len(found.findings) == 2
+
+
+def test_agreement_with_what_is_made_of_attention_or_random_is_no_witness() -> None:
+    lines = [line(f"agreement/tau@{m}", 1.0) for m in ("attention_gradient", "attention_times_gradient", "random")]  # fmt: skip
+    assert answer(POINTS, *lines).answer == UNKNOWN
+
+
+@pytest.mark.parametrize("name", ["evidence/hit@attention", "agreement/tau@gradient"])
+@pytest.mark.parametrize(
+    ("floor", "ceiling"), [(0.5, 0.52 - JUST), (0.5, 0.4), (math.nan, 1.0), (0.0, math.nan)]
+)
+def test_a_floor_and_a_ceiling_that_are_not_apart_tell_nothing(
+    name: str, floor: float, ceiling: float
+) -> None:
+    assert answer(POINTS, line(name, 0.6, floor=floor, ceiling=ceiling)).answer == UNKNOWN
+    assert answer(POINTS, line(name, 0.53, floor=0.5, ceiling=0.52 + JUST)).answer == YES
+
+
+def test_worse_than_random_is_said_so() -> None:
+    assert answer(POINTS, line("evidence/hit@attention", 0.0, floor=0.1)).because == "no better than random"
+
+
+# is it the only story? --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("jsd_low", "upper_high", "expected"),
+    [
+        (0.45 + JUST, 0.69, NO),
+        (0.45, 0.69, PARTLY),
+        (0.1, 0.25 - JUST, YES),
+        (0.1, 0.25, PARTLY),
+        (0.1, 0.69, PARTLY),
+    ],
+)
+def test_it_is_the_only_story_if_none_is_far_and_not_if_a_far_one_was_found(
+    jsd_low: float, upper_high: float, expected: str
+) -> None:
+    jsd = line("furthest/jsd", jsd_low + 0.02, jsd_low, jsd_low + 0.04)
+    upper = line("furthest/upper", upper_high - 0.02, upper_high - 0.04, upper_high)
+    assert answer(ONLY, jsd, upper).answer == expected
+    assert answer(ONLY, jsd).answer == UNKNOWN
+    assert answer(ONLY, upper).answer == UNKNOWN
+
+
+def test_the_distance_is_said_in_percent_of_the_furthest_any_attention_could_be() -> None:
+    found = answer(ONLY, line("furthest/jsd", 0.3, ceiling=0.6), line("furthest/upper", 0.6))
+    assert "50 % as far away as any could be" in found.because
+
+
+@pytest.mark.parametrize("ceiling", [0.0, math.nan])
+def test_where_no_other_attention_is_possible_the_card_still_answers(ceiling: float) -> None:
+    """Texts of one word: the furthest any attention could be is 0."""
+    found = answer(ONLY, line("furthest/jsd", 0.0, ceiling=ceiling), line("furthest/upper", 0.0))
+    assert found.answer == YES
+    assert "nan" not in found.because
+
+
+# cannot tell --------------------------------------------------------------------------------------------------------------------
+
+
+def test_without_audits_nothing_can_be_told() -> None:
+    card = card_of()
+    assert [each.question for each in card.answers] == [NEEDED, MATTERS, POINTS, ONLY, STABLE]
+    assert {each.answer for each in card.answers} == {UNKNOWN}
+    assert all(each.because and each.blind for each in card.answers)
+
+
+ENOUGH = {
+    NEEDED: (line("uniform_attention/accuracy_drop", 0.5),),
+    MATTERS: (line("permutation/tvd_median", 0.5),),
+    POINTS: (line("evidence/hit@attention", 1.0),),
+    ONLY: (line("furthest/jsd", 0.1), line("furthest/upper", 0.1)),
+}
+
+
+@pytest.mark.parametrize("missing", ENOUGH)
+def test_a_question_whose_audit_did_not_run_cannot_be_told_and_the_others_can(missing: str) -> None:
+    lines = [each for question, group in ENOUGH.items() if question != missing for each in group]
+    card = card_of(*lines)
+    for question in ENOUGH:
+        assert card[question].answer == (UNKNOWN if question == missing else YES)
+
+
+@pytest.mark.parametrize("question", ENOUGH)
+def test_an_audit_without_one_defined_value_is_as_good_as_not_run(question: str) -> None:
+    nothing = [{**each, "mean": math.nan, "low": math.nan, "high": math.nan} for each in ENOUGH[question]]
+    assert answer(question, *nothing).answer == UNKNOWN
+
+
+def test_stability_cannot_be_told_from_one_model() -> None:
+    card = card_of(*(each for group in ENOUGH.values() for each in group))
+    assert card[STABLE].answer == UNKNOWN
+
+
+# Which line of the summary is read --------------------------------------------------------------------------------------------
+
+
+def test_only_the_overall_group_is_read() -> None:
+    by_class = [line("permutation/tvd_median", 0.0, group=name) for name in ("0", "1")]
+    assert answer(MATTERS, *by_class).answer == UNKNOWN
+    assert answer(MATTERS, *by_class, line("permutation/tvd_median", 0.5)).answer == YES
+
+
+def test_the_mean_over_rows_stands_for_the_rows() -> None:
+    lines = [line("evidence/hit@attention", value, row=row) for row, value in ((0, 0.0), (1, 1.0), (-1, 0.9))]
+    for order in permutations(lines):
+        found = answer(POINTS, *order)
+        assert found.answer == YES
+        assert found.findings[0].value == 0.9
+
+
+def test_an_audit_with_options_answers_for_the_audit() -> None:
+    found = answer(ONLY, line("furthest:epsilon=0.05/jsd", 0.6), line("furthest:epsilon=0.05/upper", 0.65))
+    assert found.answer == NO
+
+
+@pytest.mark.parametrize("options", ["epsilon=0.2", "fidelity=code"])
+def test_of_one_audit_run_twice_the_one_without_options_answers_whatever_the_order(options: str) -> None:
+    """One number from each of two runs would be no answer, and which it is must not hang on the order of lines."""
+    plain = [line("furthest/jsd", 0.1), line("furthest/upper", 0.1)]
+    other = [line(f"furthest:{options}/jsd", 0.6), line(f"furthest:{options}/upper", 0.65)]
+    for order in permutations([*plain, *other]):
+        assert answer(ONLY, *order).answer == YES
+
+
+def test_categorical_columns_as_in_a_stored_summary_are_read_alike() -> None:
+    frame = pd.DataFrame([each for group in ENOUGH.values() for each in group])
+    stored = frame.astype(dict.fromkeys(("audit", "measure", "metric", "group"), "category"))
+    assert make_card(stored, {}) == make_card(frame, {})
+
+
+# How it is shown ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_card_prints_every_answer_with_its_numbers_bounds_and_blind_spot() -> None:
+    card = card_of(line("permutation/tvd_median", 0.4567, 0.4, 0.5, ceiling=math.nan))
+    text = str(card)
+    assert "does it matter?                  YES: shuffling the weights moves the prediction by 0.46" in text
+    assert "median change when weights are shuffled: 0.46 [0.40, 0.50] (floor 0.00, ceiling –)" in text
+    assert "cannot see: whether the weights stand on the right words" in text
+    assert "needed?                          CANNOT TELL: uniform attention was not tried" in text
+    assert text.count("cannot see:") == 5
+
+
+def test_a_number_too_small_for_two_digits_is_not_shown_as_0() -> None:
+    assert "by 6e-10" in str(card_of(line("permutation/tvd_median", 6e-10)))
+    assert "by 0.00" in str(card_of(line("permutation/tvd_median", 0.0)))
+
+
+def test_the_card_is_json_and_keeps_every_number() -> None:
+    card = card_of(*(each for group in ENOUGH.values() for each in group))
+    again = json.loads(json.dumps(card.as_dict(), allow_nan=False))
+    assert [each["question"] for each in again["questions"]] == [NEEDED, MATTERS, POINTS, ONLY, STABLE]
+    matters = again["questions"][1]
+    assert matters["answer"] == YES
+    assert matters["findings"][0] == {
+        "name": "permutation/tvd_median",
+        "meaning": "median change when weights are shuffled",
+        "value": 0.5,
+        "low": 0.5,
+        "high": 0.5,
+        "floor": 0.0,
+        "ceiling": 1.0,
+        "nan_share": 0.25,
+    }
+
+
+def test_a_question_that_is_not_on_the_card_is_refused_by_name() -> None:
+    with pytest.raises(KeyError, match="is it true"):
+        card_of()["is it true?"]
