@@ -247,7 +247,8 @@ def test_the_released_penalty_starts_at_a_hundredth_whatever_is_accepted_and_the
     model, record = setting(examples=20)
     moved = {}
     for fidelity, settings in SETTINGS.items():
-        found, _ = search(model, record, 0, epsilon=1.0, settings=short(settings))
+        steps = settings if fidelity == "code" else short(settings)
+        found, _ = search(model, record, 0, epsilon=1.0, settings=steps)
         moved[fidelity] = [
             np.abs(model.plain(at, found[at].numpy()) - model.plain(at, record.alpha[at].numpy())).sum() / 2
             for at in range(20)

@@ -420,7 +420,7 @@ def test_the_random_item_is_never_the_top_one_and_every_other_is_drawn_as_often(
     at, rows = LENGTHS.index(7), chosen.alpha.shape[1]
     seen = [Counter() for _ in range(rows)]
     together = 0
-    for seed in range(600):
+    for seed in range(300):
         drawn = drawn_items(chosen, top_item(chosen.model, chosen.record, {}, seed))
         together += drawn[at, 0] == drawn[at, -1]
         for row in range(rows):
@@ -429,13 +429,13 @@ def test_the_random_item_is_never_the_top_one_and_every_other_is_drawn_as_often(
         real = set(np.flatnonzero(chosen.mask[at, row]).tolist())
         assert set(seen[row]) == real - {int(chosen.alpha[at, row].argmax())}
         assert chisquare(list(seen[row].values())).pvalue > 1e-3
-    assert rows == 1 or together < 300  # each row has a draw of its own
+    assert rows == 1 or together < 150  # each row has a draw of its own
 
 
 def test_the_released_draw_never_takes_the_first_position_and_can_take_the_top() -> None:
     chosen = case("two classes")
     seen: dict[int, Counter] = {at: Counter() for at in range(EXAMPLES)}
-    for seed in range(400):
+    for seed in range(250):
         drawn = drawn_items(chosen, top_item(chosen.model, chosen.record, {}, seed, fidelity="code"))
         for at in range(EXAMPLES):
             seen[at][int(drawn[at, 0])] += 1
@@ -571,7 +571,7 @@ def test_ties_are_broken_at_random_never_by_position() -> None:
     )
     record = model.read(batch.rows(torch.tensor([at])))
     turns = Counter()
-    for seed in range(800):
+    for seed in range(400):
         values = flip_fraction(model, record, {"equal": torch.zeros(1, 14)}, seed)
         flipped = bool(values["equal", "flipped"])
         turns[round(float(values["equal", "removed"]) * 8) if flipped else "never"] += 1
@@ -707,8 +707,7 @@ def test_evidence_is_not_applicable_where_none_is_known() -> None:
 # Furthest ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.05])
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize(("name", "epsilon"), [("two classes", 0.01), *((name, 0.05) for name in LINEAR)])
 def test_furthest_is_the_exact_answer_where_there_is_a_readout(name: str, epsilon: float) -> None:
     chosen = case(name)
     values = furthest(chosen.model, chosen.record, {}, 0, epsilon=epsilon)
@@ -748,8 +747,10 @@ def test_the_furthest_any_attention_could_be_is_all_weight_on_the_least_attended
     assert (values["", "upper"] <= values["", "jsd_any"] + 1e-9).all()
 
 
-@pytest.mark.parametrize("fidelity", ["code", "paper"])
-@pytest.mark.parametrize("name", ["two classes", "four classes, query, candidates"])
+@pytest.mark.parametrize(
+    ("name", "fidelity"),
+    [("two classes", "code"), ("two classes", "paper"), ("four classes, query, candidates", "code")],
+)
 def test_the_papers_searches_are_feasible_and_never_beyond_the_exact_bound(name: str, fidelity: str) -> None:
     chosen = case(name)
     searched = furthest(chosen.model, chosen.record, {}, 0, epsilon=0.05, fidelity=fidelity)
@@ -770,10 +771,9 @@ def test_without_a_readout_the_search_is_feasible_and_its_bound_is_the_unconstra
     assert not values["", "exact"].any()
 
 
-@pytest.mark.parametrize("fidelity", ["code", "paper"])
-def test_a_failed_search_counts_0_and_says_that_nothing_was_found(fidelity: str) -> None:
+def test_a_failed_search_counts_0_and_says_that_nothing_was_found() -> None:
     chosen = case("two classes")
-    values = furthest(chosen.model, chosen.record, {}, 0, epsilon=0.0, fidelity=fidelity)
+    values = furthest(chosen.model, chosen.record, {}, 0, epsilon=0.0, fidelity="code")
     same(values["", "jsd"], np.zeros(EXAMPLES))
     same(values["", "found"], np.zeros(EXAMPLES))
     same(values["", "tvd"], np.zeros(EXAMPLES))
@@ -825,7 +825,7 @@ def test_values_depend_neither_on_the_size_nor_on_the_order_of_batches(name: str
     """To the rounding of the model; a number that depends on draws alone, exactly."""
     _, batch = models_to_batch()[name]
     # The search without a readout is held to this in its own tests; that for many classes takes its time.
-    slow = name == "two rows" or (name == "float64" and size == 1)
+    slow = name == "two rows" or (name == "float64" and size != 7)
     chosen = {"audits": [each for each in AUDITS if each != "furthest"], "illustrated": 0} if slow else {}
     whole = audited(name, [batch], **chosen)
     shuffled = np.random.default_rng(0).permutation(EXAMPLES).tolist()
@@ -1126,11 +1126,13 @@ def test_an_example_with_nothing_to_attend_has_no_value_in_any_audit() -> None:
     tokens[3] = 0
     tokens[3, :2] = torch.tensor([START, END])
     empty = replace(batch, tokens=tokens, mask=tokens > 0, evidence=batch.evidence & (tokens > END))  # type: ignore[operator]
-    values = audit(model, empty, show_progress=False).frame()
+    values, without = (
+        audit(model, each, show_progress=False, illustrated=0).frame() for each in (empty, batch)
+    )
     there = values["example_id"] == "example/3"
     about_attention = values["metric"] != "correct"
     wrong = values[there & about_attention].dropna()
-    others = [lines(frame[frame["example_id"] != "example/3"]) for frame in (values, audit(model, batch, show_progress=False).frame())]  # fmt: skip
+    others = [lines(frame[frame["example_id"] != "example/3"]) for frame in (values, without)]
     np.testing.assert_allclose(*others, atol=1e-9)
     assert wrong.empty, wrong[["audit", "measure", "metric", "value"]].to_string()
 

@@ -66,7 +66,8 @@ def search(
             optimiser.zero_grad()
             (scores.grad,) = torch.autograd.grad(loss, [scores])
             optimiser.step()
-    return best, best_jsd
+    nothing = ~record.mask.any(-1).any(-1)  # no item to attend to, no answer
+    return best, best_jsd.masked_fill(nothing, torch.nan)
 
 
 def _loss(alpha: Tensor, jsd: Tensor, excess: Tensor, settings: Settings, mask: Tensor) -> Tensor:
@@ -88,8 +89,9 @@ def _pairwise(alpha: Tensor, mask: Tensor) -> Tensor:
 
 
 def _over_rows(jsd: Tensor, mask: Tensor) -> Tensor:
-    """Mean over the rows that have items: (B,K,R) -> (B,K)."""
-    return masking.mean(jsd, mask.any(-1)[:, None].expand_as(jsd))
+    """Mean over the rows that have items: (B,K,R) -> (B,K); 0 where none has."""
+    rows = mask.any(-1)[:, None].expand_as(jsd)
+    return masking.total(jsd, rows) / rows.sum(-1).clamp_min(1)
 
 
 def _take_better(

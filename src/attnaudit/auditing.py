@@ -38,37 +38,37 @@ def audit(
 
     class_names and words (the vocabulary, by token number) are only for showing. The model is left as found.
     """
-    batches = [data] if isinstance(data, Batch) else list(data)
-    if not any(len(batch) for batch in batches):
+    batches = [batch for batch in ([data] if isinstance(data, Batch) else data) if len(batch)]
+    if not batches:
         raise InputError("There is nothing to audit: the data holds no example.")
     chosen_audits, chosen_measures = find_audits(audits), find_measures(measures)
     if device is not None and isinstance(model, nn.Module):
         model.to(device)
-    table, unanswered, drawn = Table(), {}, []
+    table, reasons, drawn = Table(), {}, []
     show = chosen_examples([name for batch in batches for name in batch.example_id], illustrated, seed)
     with _evaluating(model), progress.bar("Auditing", len(batches), show=show_progress) as advance:
         for batch in batches:
             with torch.no_grad():
                 record = model.read(batch if device is None else batch.to(device))
             check_record(record)
+            names = _class_names(class_names, record.logits.shape[1])
             scores = {
                 name: _score(measure, model, record, seed, name) for name, measure in chosen_measures.items()
             }
             table.start(record)
             for name, function in chosen_audits.items():
-                if name in unanswered:
-                    continue
                 try:
                     with torch.no_grad():
                         table.add(name, function(model, record, scores, seed))
                 except NotApplicable as reason:
-                    unanswered[name] = str(reason)
+                    reasons[name] = str(reason)
             drawn.append(illustrate(model, record, scores, seed, show, words))
             advance(f"{len(batch)} examples")
-    names = class_names or [str(number) for number in range(record.logits.shape[1])]
+    # An audit that applies to some batches only has NaN for the others; it is unanswered where it applied to none.
+    unanswered = {name: reason for name, reason in reasons.items() if name not in table.audits()}
     about = {
         "seed": seed,
-        "classes": list(names),
+        "classes": names,
         "audits": list(chosen_audits),
         "measures": list(chosen_measures),
         "not_applicable": unanswered,
@@ -91,11 +91,21 @@ def find_measures(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., An
     return _resolve(MEASURES, listed if "attention" in listed else ["attention", *listed], "measure")
 
 
+def _class_names(given: Sequence[str] | None, count: int) -> list[str]:
+    if given is None:
+        return [str(number) for number in range(count)]
+    if len(given) != count:
+        raise InputError(f"class_names has {len(given)} names, but the model has {count} classes.")
+    return list(given)
+
+
 def check_record(record: Record) -> None:
     """Refuse attention that is no distribution, by example, before anything is computed from it."""
     wrong = {
         "NaN or infinite attention": (~torch.isfinite(record.alpha) & record.mask).flatten(1).any(-1),
         "NaN or infinite logits": (~torch.isfinite(record.logits)).any(-1),
+        "negative attention": (record.alpha < 0).flatten(1).any(-1),
+        "attention outside its mask": ((record.alpha > 0) & ~record.mask).flatten(1).any(-1),
         "attention that does not sum to 1": _off_simplex(record),
     }
     for what, where in wrong.items():
@@ -110,7 +120,7 @@ def check_record(record: Record) -> None:
 def _off_simplex(record: Record) -> Tensor:
     """(B,) some row with items is further than rounding from the simplex; half precision allowed for."""
     off = (record.alpha.sum(-1) - 1).abs() > 1e-2
-    return (off & record.mask.any(-1)).any(-1) | (record.alpha < 0).flatten(1).any(-1)
+    return (off & record.mask.any(-1)).any(-1)
 
 
 def _resolve(

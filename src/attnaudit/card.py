@@ -49,7 +49,11 @@ class Card:
 
     def __getitem__(self, question: str) -> Answer:
         """card["needed?"]"""
-        return next(answer for answer in self.answers if answer.question == question)
+        for answer in self.answers:
+            if answer.question == question:
+                return answer
+        asked = ", ".join(repr(answer.question) for answer in self.answers)
+        raise KeyError(f"The card has no question {question!r}; it has {asked}.")
 
     def as_dict(self) -> dict[str, Any]:
         return {"questions": [asdict(answer) for answer in self.answers]}
@@ -78,12 +82,14 @@ class _Lookup:
         overall = summaries[summaries["group"] == "all"]
         # The mean over rows stands for all of them where a site has several.
         overall = overall.sort_values("row", kind="stable").drop_duplicates(["audit", "measure", "metric"])
-        # Options are part of an audit's name ("furthest:epsilon=0.05"); the card asks for the audit.
-        bare = overall["audit"].astype(str).str.split(":").str[0]
-        self._by = {
-            (audit, line.measure, line.metric): line
-            for audit, line in zip(bare, overall.itertuples(), strict=True)
-        }
+        self._by: dict[tuple[str, str, str], Any] = {}
+        for line in overall.itertuples():
+            # Options are part of an audit's name ("furthest:epsilon=0.05"). The card asks for the audit, and for the one
+            # without options where several were run.
+            bare, _, options = str(line.audit).partition(":")
+            key = (bare, str(line.measure), str(line.metric))
+            if not options or key not in self._by:
+                self._by[key] = line
 
     def __call__(self, audit: str, metric: str, meaning: str, measure: str = "") -> Finding | None:
         line: Any = self._by.get((audit, measure, metric))
@@ -93,9 +99,6 @@ class _Lookup:
         return Finding(
             name, meaning, line.mean, line.low, line.high, line.floor, line.ceiling, line.nan_share
         )
-
-    def measures(self, audit: str, metric: str) -> list[str]:
-        return [measure for a, measure, m in self._by if a == audit and m == metric]
 
 
 def _needed(look: _Lookup) -> Answer:
@@ -183,7 +186,9 @@ def _only_story(look: _Lookup) -> Answer:
     )
     if jsd is None or upper is None:
         return Answer(question, UNKNOWN, "no equivalent attention was looked for", found, blind)
-    said = f"the same prediction allows attention {_percent(jsd.value / jsd.ceiling)} as far away as any could be"
+    said = "no other attention is possible"
+    if jsd.ceiling > 0:
+        said = f"the same prediction allows attention {_percent(jsd.value / jsd.ceiling)} as far away as any could be"
     if jsd.low > 0.45:
         return Answer(question, NO, said, found, blind)
     if upper.high < 0.25:

@@ -23,6 +23,8 @@ def leave_out_by_reading(model: AttentionModel, record: Record) -> Tensor:
     logits = logits.to(record.logits.device)
     counted = record.content & (record.length > 1)[:, None]
     example, item = counted.nonzero(as_tuple=True)
+    if not len(example):
+        return logits
     for part in torch.arange(len(example)).split(max(1, _TOKENS_AT_ONCE // tokens)):
         rows, dropped = example[part], item[part]
         drop = record.item_of_token[rows] == dropped[:, None]

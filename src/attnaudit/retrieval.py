@@ -24,8 +24,8 @@ def average_precision(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
             part, None
         ]  # (b,i,j): j scores at least as i
         found = (at_least & relevant[part, None]).sum(-1)
-        precision = found / at_least.sum(-1).clamp_min(1)
-        parts.append(masking.mean(precision.double(), relevant[part]))
+        precision = found.double() / at_least.sum(-1).clamp_min(1)
+        parts.append(masking.mean(precision, relevant[part]))
     unknown = (scores.isnan() & mask).any(-1)
     return torch.cat(parts).masked_fill(unknown, torch.nan)
 

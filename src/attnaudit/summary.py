@@ -26,6 +26,8 @@ def summarise(
     seed: int = 0,
 ) -> pd.DataFrame:
     """One line for each (audit, measure, metric, row, group): mean sd low high nan_share count floor ceiling."""
+    if not keys:
+        return pd.DataFrame(columns=_COLUMNS)
     matrix, keys = _with_row_means(matrix, keys)
     groups = {ALL: np.ones(len(predicted), dtype=bool)}
     groups |= {name: predicted == number for number, name in enumerate(classes)}
@@ -70,19 +72,22 @@ def _sd(values: np.ndarray) -> np.ndarray:
 
 def _with_bounds(frame: pd.DataFrame, declarations: Mapping[str, Declaration]) -> pd.DataFrame:
     """floor and ceiling of each declared metric, read off the same group where they are metrics themselves."""
-    means = {
-        (a, me, m): v for a, me, m, r, v in zip(*(frame[c] for c in _BY), strict=True) if r in (0, EVERY_ROW)
-    }
+    means = {tuple(key): mean for *key, mean in zip(*(frame[name] for name in _BY), strict=True)}
     bounds: dict[str, list[float]] = {"floor": [], "ceiling": []}
-    for audit, metric in zip(frame["audit"], frame["metric"], strict=True):
+    for audit, metric, row in zip(frame["audit"], frame["metric"], frame["row"], strict=True):
         declared = declarations[audit].metrics.get(metric)
         for name, column in bounds.items():
             bound = getattr(declared, name) if declared is not None else np.nan
             if isinstance(bound, str):
                 metric_name, _, measure = bound.partition("@")
-                bound = means.get((audit, measure, metric_name), np.nan)
+                # Of the same row, or of the example as a whole where it is not by row.
+                bound = means.get(
+                    (audit, measure, metric_name, row), means.get((audit, measure, metric_name, 0), np.nan)
+                )
             column.append(float(bound))
     return frame.assign(**bounds)
 
 
 _BY = ("audit", "measure", "metric", "row", "mean")
+_STATISTICS = ("mean", "low", "high", "sd", "nan_share", "count", "floor", "ceiling")
+_COLUMNS = [*_BY[:4], "group", *_STATISTICS]

@@ -24,7 +24,12 @@ class Table:
         self._examples: list[pd.DataFrame] = []
         self._columns: dict[Key, list[tuple[int, np.ndarray]]] = defaultdict(list)
 
+    def audits(self) -> set[str]:
+        """Those with any value so far."""
+        return {audit for audit, *_ in self._columns}
+
     def start(self, record: Record) -> None:
+        self._attends = record.mask.any(-1).any(-1).cpu()
         labels = record.batch.labels
         self._examples.append(
             pd.DataFrame(
@@ -49,7 +54,9 @@ class Table:
                     f"{metric!r} has shape {tuple(tensor.shape)}."
                 )
             rows = tensor[:, None] if tensor.dim() == 1 else tensor
-            for row, column in enumerate(rows.detach().double().cpu().unbind(1)):
+            # Where there is nothing to attend to, there is nothing to say.
+            answered = rows.detach().double().cpu().masked_fill(~self._attends[:, None], torch.nan)
+            for row, column in enumerate(answered.unbind(1)):
                 self._columns[audit, measure, metric, row].append((batch, column.numpy()))
 
     def examples(self) -> pd.DataFrame:

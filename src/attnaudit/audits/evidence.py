@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from attnaudit import masking, retrieval
@@ -39,7 +40,8 @@ def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], s
         )
         for metric, function in _METRICS.items():
             values[name, metric] = function(flat, truth, mask).view(rows.shape[:2])
-    values["", "share"] = masking.mean(known.double(), record.content)
+    share = masking.mean(known.double(), record.content)
+    values["", "share"] = share.where(share > 0, torch.nan)
     return values
 
 

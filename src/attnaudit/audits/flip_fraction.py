@@ -77,5 +77,6 @@ def _flips(model: AttentionModel, record: Record, order: Tensor) -> Tensor:
     if record.batch.classes is not None:
         logits = masking.fill(logits, record.batch.classes[:, None].expand_as(logits), -torch.inf)
     # Strictly larger, beyond rounding; NaN (nothing left) compares as no flip.
-    margin = logits.amax(-1) - chosen
-    return margin > 1e-9 * (1 + chosen.abs())
+    flips = logits.amax(-1) - chosen > 1e-9 * (1 + chosen.abs())
+    flips[:, 0] = False  # nothing is removed yet
+    return flips

@@ -46,8 +46,9 @@ def smallest_flip(
     contribution is optimal. The least over c is a lower bound that the ranking by attention, or any other, can only reach.
     """
     given = prepare(alpha, readout, mask, classes)
-    parts = [_smallest_flip(given.rows(part)) for part in chunks(len(alpha), readout.shape[1] * 8)]
-    items, size = (torch.cat(each) for each in zip(*parts, strict=True))
+    items, size = torch.zeros_like(given.mask), torch.zeros_like(given.probs[:, 0])
+    for part in chunks(len(alpha), readout.shape[1] * 8):
+        items[part], size[part] = _smallest_flip(given.rows(part))
     possible = torch.isfinite(size)
     return SmallestFlip(items, size.masked_fill(~possible, torch.nan).to(alpha.dtype), possible)
 

@@ -64,7 +64,8 @@ def _best_alone(given: Prepared, epsilon: float) -> Tensor:
     own = given.readout.softmax(-1)
     feasible = given.mask & (statistics.tvd(own, given.probs[:, None]) <= epsilon + ROUNDING)
     item = masking.fill(one_hot_jsd(given.alpha), feasible, -1.0).argmax(-1)
-    return torch.nn.functional.one_hot(item, given.alpha.shape[1]).double()
+    alone = torch.nn.functional.one_hot(item, given.alpha.shape[1]).double()
+    return torch.where(feasible.any(-1)[:, None], alone, given.alpha)
 
 
 def _best_pair(given: Prepared, epsilon: float) -> Tensor:
