@@ -34,7 +34,7 @@ from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.counterfactual import permuted
 from attnaudit.errors import InputError
 from attnaudit.measures import MEASURES
-from attnaudit.models.attentive import Architecture, build
+from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 
 START, END = 1, 2
@@ -252,7 +252,8 @@ def test_agreement_is_scipys_tau_example_by_example_and_row_by_row(name: str) ->
         for at in range(EXAMPLES):
             for row in range(rows):
                 other = score[at] if score.dim() == 2 else score[at, row]
-                tau, p = plain_tau(chosen.alpha[at, row], other, chosen.record.content[at].numpy())
+                attended = chosen.record.content[at].numpy() & chosen.mask[at, row]
+                tau, p = plain_tau(chosen.alpha[at, row], other, attended)
                 same(values[measure, "tau"][at, row], tau, 1e-9)
                 same(values[measure, "p"][at, row], p, 1e-9)
                 same(
@@ -670,9 +671,11 @@ def test_evidence_is_scikit_learns_average_precision_and_plain_hits_and_mass(nam
         rows = score if score.dim() == 3 else score[:, None]
         assert values[measure, "hit"].shape == rows.shape[:2]
         for at in range(EXAMPLES):
-            real = chosen.record.content[at].numpy()
-            truth = known[at].numpy()[real]
             for row in range(rows.shape[1]):
+                # A row is judged on the items it may attend to, a score without rows on all that count.
+                real = chosen.record.content[at].numpy()
+                real = real & chosen.mask[at, row] if score.dim() == 3 else real
+                truth = known[at].numpy()[real]
                 score_of = rows[at, row].numpy()[real]
                 if not truth.any() or np.isnan(score_of).any():
                     hit = auprc = mass = math.nan

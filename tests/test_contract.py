@@ -11,7 +11,7 @@ from torch import Tensor
 from attnaudit import counterfactual
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.leaving_out import leave_out, leave_out_by_reading
-from attnaudit.models.attentive import Architecture, build
+from attnaudit.models import Architecture, build
 from attnaudit.models.glass import KINDS, Glass, glass_batch
 
 

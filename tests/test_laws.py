@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from attnaudit.contract import Batch, Record
 from attnaudit.laws import LawReport, check_model, random_alpha, tolerance_of
 from attnaudit.leaving_out import leave_out_by_reading
-from attnaudit.models.attentive import Architecture, Attentive, build
+from attnaudit.models import Architecture, Attentive, build
 from attnaudit.models.glass import KINDS, Glass, Kind, glass_batch
 
 DTYPES = [torch.float32, torch.float64]

@@ -19,7 +19,7 @@ from attnaudit.measures.attention_gradient import attention_gradient, attention_
 from attnaudit.measures.gradient import gradient
 from attnaudit.measures.leave_one_out import leave_one_out
 from attnaudit.measures.random import random
-from attnaudit.models.attentive import Architecture, Attentive, build
+from attnaudit.models import Architecture, Attentive, build
 
 START, END = 1, 2
 STEP = 1e-5

@@ -10,7 +10,7 @@ from attnaudit.checking import random_batch
 from attnaudit.contract import AttentionModel
 from attnaudit.encoders.bilstm import BiLSTM
 from attnaudit.errors import InputError
-from attnaudit.models.attentive import Architecture, Attentive, build
+from attnaudit.models import Architecture, Attentive, build
 from attnaudit.outputs.linear import Linear, LinearQuery
 from attnaudit.projections.softmax import Softmax
 from attnaudit.scorers.additive import Additive

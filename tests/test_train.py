@@ -12,7 +12,7 @@ from attnaudit.batching import collate, in_batches
 from attnaudit.datasets import load
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
-from attnaudit.models.attentive import Architecture, build
+from attnaudit.models import Architecture, build
 from attnaudit.objectives.cross_entropy import cross_entropy
 from attnaudit.performance import performance
 from attnaudit.train import Recipe, fit, predictions

@@ -18,7 +18,7 @@ from attnaudit.auditing import audit, find_audits, find_measures
 from attnaudit.batching import collate, in_batches
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
-from attnaudit.models.attentive import Architecture, Attentive, build
+from attnaudit.models import Architecture, Attentive, build
 from attnaudit.objectives import OBJECTIVES
 from attnaudit.performance import performance
 from attnaudit.results import Results

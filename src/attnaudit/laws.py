@@ -198,8 +198,8 @@ def _padding(model: AttentionModel, batch: Batch, record: Record) -> list[Law]:
     for at in range(min(len(batch), 8)):
         alone = model.read(batch.rows(torch.tensor([at])).without(nothing))
         logits = _largest(logits, _difference(alone.logits[0], record.logits[at]))
-        if alone.alpha.shape[1] == record.alpha.shape[1]:
-            same = record.alpha[at, :, : alone.alpha.shape[2]]
+        same = record.alpha[at, : alone.alpha.shape[1], : alone.alpha.shape[2]]
+        if same.shape == alone.alpha.shape[1:]:
             weights = _largest(weights, _difference(alone.alpha[0], same))
     others = _difference(record.logits, record.logits.roll(1, 0))
     hint = (

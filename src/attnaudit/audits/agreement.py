@@ -39,7 +39,10 @@ def agreement(model: AttentionModel, record: Record, scores: dict[str, Tensor], 
     values: Values = {}
     rows = record.alpha.shape[1]
     for name in others:
-        taus = [_tau(scores["attention"][:, r], _row(scores[name], r), record.content) for r in range(rows)]
+        taus = [
+            _tau(scores["attention"][:, r], _row(scores[name], r), record.content & record.mask[:, r])
+            for r in range(rows)
+        ]
         for metric in ("tau", "p", "significant"):
             values[name, metric] = torch.stack([tau[metric] for tau in taus], 1)
     independent = [name for name in others if name not in MADE_OF_ATTENTION and name != "random"]

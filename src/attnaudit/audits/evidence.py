@@ -33,13 +33,14 @@ def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], s
     known = masking.to_items(record.batch.evidence.double(), record.item_of_token, items) > 0
     values: Values = {}
     for name, score in scores.items():
-        rows = score if score.dim() == 3 else score[:, None]
-        flat, truth, mask = (
-            rows.flatten(0, 1),
-            *(_each_row(x, rows.shape[1]) for x in (known, record.content)),
-        )
+        by_row = score.dim() == 3
+        rows = score if by_row else score[:, None]
+        # A row is judged on the items it may attend to, a score without rows on all that count.
+        mask = record.content[:, None] & (record.mask if by_row else torch.ones_like(record.mask[:, :1]))
+        truth = known[:, None].expand_as(mask)
         for metric, function in _METRICS.items():
-            values[name, metric] = function(flat, truth, mask).view(rows.shape[:2])
+            flat = function(rows.flatten(0, 1), truth.flatten(0, 1), mask.flatten(0, 1))
+            values[name, metric] = flat.view(rows.shape[:2])
     share = masking.mean(known.double(), record.content)
     values["", "share"] = share.where(share > 0, torch.nan)
     return values
@@ -47,6 +48,3 @@ def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], s
 
 _METRICS = {"hit": retrieval.hit_at_1, "auprc": retrieval.average_precision, "mass": retrieval.mass_on}
 
-
-def _each_row(values: Tensor, rows: int) -> Tensor:
-    return values[:, None].expand(-1, rows, -1).flatten(0, 1)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from torch import nn
 
 from attnaudit.encoders.average import Average
+from attnaudit.encoders.bigru import BiGRU
 from attnaudit.encoders.bilstm import BiLSTM
 from attnaudit.encoders.cnn import CNN
 from attnaudit.encoders.mlp import MLP
@@ -13,6 +14,7 @@ from attnaudit.encoders.transformer import Transformer
 
 ENCODERS: dict[str, Callable[..., nn.Module]] = {
     "bilstm": BiLSTM,
+    "bigru": BiGRU,
     "cnn": CNN,
     "mlp": MLP,
     "average": Average,

@@ -1,39 +1,14 @@
-"""Two LSTMs, one in each direction: every item has seen the whole text."""
+"""A bidirectional LSTM, the encoder of most of the debate."""
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor, nn
+from torch import nn
+
+from attnaudit.encoders.bidirectional import Bidirectional
 
 
-class BiLSTM(nn.Module):
-    """Jain & Wallace 2019: 128 units a direction."""
+class BiLSTM(Bidirectional):
+    """128 units a direction (Jain & Wallace 2019)."""
 
     def __init__(self, input_size: int, *, hidden: int = 128) -> None:
-        super().__init__()
-        self.size = 2 * hidden
-        # Two plain LSTMs and a reversal by index rather than a packed bidirectional one: equal to it, and 2.5 to 5 times as fast on a
-        # CPU (benchmarks/encoders.py), because padding on the right cannot reach back into the real items.
-        self.forwards = nn.LSTM(input_size, hidden, batch_first=True)
-        self.backwards = nn.LSTM(input_size, hidden, batch_first=True)
-
-    def forward(self, embeddings: Tensor, mask: Tensor) -> Tensor:
-        """embeddings (B,T,E), mask (B,T) real items first -> hidden (B,T,2·hidden), 0 on padding."""
-        turned = _turn(embeddings, mask)
-        right, _ = self.forwards(embeddings)
-        left, _ = self.backwards(turned)
-        return torch.cat([right, _turn(left, mask)], -1) * mask[..., None]
-
-    def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        """The last state of each direction (B,2·hidden): what stands for a whole query."""
-        last = (mask.sum(-1) - 1).clamp_min(0)[:, None, None].expand(-1, 1, self.size // 2)
-        right, left = hidden.chunk(2, -1)
-        return torch.cat([right.gather(1, last)[:, 0], left[:, 0]], -1)
-
-
-def _turn(values: Tensor, mask: Tensor) -> Tensor:
-    """The real items in reverse order, padding left where it is."""
-    place = torch.arange(mask.shape[1], device=mask.device)
-    mirrored = mask.sum(-1, keepdim=True) - 1 - place
-    index = torch.where(mirrored >= 0, mirrored, place)
-    return values.gather(1, index[..., None].expand_as(values))
+        super().__init__(nn.LSTM, input_size, hidden)

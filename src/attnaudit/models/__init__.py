@@ -1,1 +1,37 @@
-"""Models: everything with `read` and `decode`."""
+"""Models: everything with `read` and `decode`. Those that can be trained from choices are here by name."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnaudit import choices
+from attnaudit.models.attentive import Attentive
+from attnaudit.models.hierarchical import Hierarchical
+from attnaudit.models.parts import Architecture
+
+MODELS: dict[str, Callable[..., Any]] = {
+    "attentive": Attentive,
+    "hierarchical": Hierarchical,
+}
+
+
+def build(
+    architecture: Architecture,
+    *,
+    words: int,
+    classes: int,
+    with_query: bool,
+    seed: int = 0,
+    vectors: Tensor | None = None,
+) -> Any:
+    """A freshly initialised model: the same seed, the same parameters; the global random state is left as found."""
+    make = choices.find(MODELS, architecture.model, "model")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = make(architecture, words=words, classes=classes, with_query=with_query)
+    if vectors is not None:
+        with torch.no_grad():
+            model.embedding.weight.copy_(vectors)
+    return model

@@ -2,39 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-
 import torch
 from torch import Tensor, nn
 
-from attnaudit import choices
 from attnaudit.contract import Batch, Record
-from attnaudit.encoders import ENCODERS
-from attnaudit.outputs import OUTPUTS
-from attnaudit.projections import PROJECTIONS
-from attnaudit.scorers import SCORERS
+from attnaudit.models.parts import Architecture, make_encoder, make_output, make_projection, make_scorer
 from attnaudit.vocabulary import END, PAD
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """The choices that make an attentive model, as strings, recorded verbatim with every run."""
-
-    encoder: str = "bilstm"
-    scorer: str = "additive"
-    projection: str = "softmax"
-    output: str = "linear_query"
-    embedding: int = 300
-
-    def check(self) -> None:
-        """Every name is known."""
-        choices.find(ENCODERS, self.encoder, "encoder")
-        choices.find(SCORERS, self.scorer, "scorer")
-        choices.find(PROJECTIONS, self.projection, "projection")
-        choices.find(OUTPUTS, self.output, "output")
-
-    def as_dict(self) -> dict[str, str | int]:
-        return asdict(self)
 
 
 class Attentive(nn.Module):
@@ -44,14 +17,13 @@ class Attentive(nn.Module):
         super().__init__()
         self.architecture = architecture
         self.embedding = nn.Embedding(words, architecture.embedding, padding_idx=PAD)
-        make_encoder = choices.find(ENCODERS, architecture.encoder, "encoder")
-        self.encoder = make_encoder(architecture.embedding)
-        self.query_encoder = make_encoder(architecture.embedding) if with_query else None
+        self.encoder = make_encoder(architecture, architecture.embedding)
+        self.query_encoder = make_encoder(architecture, architecture.embedding) if with_query else None
         size = self.encoder.size
         query_size = size if with_query else None
-        self.scorer = choices.find(SCORERS, architecture.scorer, "scorer")(size, query_size)
-        self.projection = choices.find(PROJECTIONS, architecture.projection, "projection")()
-        self.output = choices.find(OUTPUTS, architecture.output, "output")(size, query_size, classes)
+        self.scorer = make_scorer(architecture, size, query_size)
+        self.projection = make_projection(architecture)
+        self.output = make_output(architecture, size, query_size, classes)
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         if embeddings is None:
@@ -90,22 +62,3 @@ class Attentive(nn.Module):
             return None
         hidden = self.query_encoder(self.embedding(batch.query), batch.query_mask)
         return self.query_encoder.summary(hidden, batch.query_mask)
-
-
-def build(
-    architecture: Architecture,
-    *,
-    words: int,
-    classes: int,
-    with_query: bool,
-    seed: int = 0,
-    vectors: Tensor | None = None,
-) -> Attentive:
-    """A freshly initialised model: the same seed, the same parameters; the global random state is left as found."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = Attentive(architecture, words=words, classes=classes, with_query=with_query)
-    if vectors is not None:
-        with torch.no_grad():
-            model.embedding.weight.copy_(vectors)
-    return model

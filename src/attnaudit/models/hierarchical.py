@@ -1,0 +1,167 @@
+"""Hierarchical attention: words make sentences, sentences make the text, each level with attention of its own (Yang et al. 2016).
+
+Two sites. `sentence`: one row over the sentences, with an exact readout. `word`: a row for each sentence, over its words; what an
+alternative does there is felt through the sentence encoder and the sentence attention, which are computed anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from attnaudit import masking
+from attnaudit.contract import Batch, Record
+from attnaudit.errors import InputError
+from attnaudit.models.parts import Architecture, make_encoder, make_output, make_projection, make_scorer
+from attnaudit.vocabulary import END, PAD
+
+SITES = ("sentence", "word")
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where each word of a text stands when the text is cut into sentences."""
+
+    sentence: Tensor  # (B,T) number of the word's sentence, -1 for what is no word
+    slot: Tensor  # (B,T) sentence · widest + place in it; one slot beyond the last for what is no word
+    words: Tensor  # (B,S,W) bool
+    rows: Tensor  # (B,S,T) bool: word t is of sentence s
+
+
+@dataclass(frozen=True)
+class _State:
+    word_hidden: Tensor  # (B,T,H)
+    sentence_hidden: Tensor  # (B,S,H')
+    sentences: Tensor  # (B,S) bool
+    query: Tensor | None
+
+
+class Hierarchical(nn.Module):
+    """HAN with any encoder, scorer and projection, the same kind at both levels; Serrano & Smith 2019 use bigru:hidden=50."""
+
+    def __init__(
+        self,
+        architecture: Architecture,
+        *,
+        words: int,
+        classes: int,
+        with_query: bool,
+        site: str = "sentence",
+    ) -> None:
+        super().__init__()
+        if site not in SITES:
+            raise InputError(f"The hierarchical model has no site {site!r}; choose from: {', '.join(SITES)}.")
+        self.architecture, self.site = architecture, site
+        self.embedding = nn.Embedding(words, architecture.embedding, padding_idx=PAD)
+        self.word_encoder = make_encoder(architecture, architecture.embedding)
+        size = self.word_encoder.size
+        self.query_encoder = make_encoder(architecture, architecture.embedding) if with_query else None
+        query_size = size if with_query else None
+        self.sentence_encoder = make_encoder(architecture, size)
+        top = self.sentence_encoder.size
+        self.scorer = nn.ModuleDict(
+            {
+                "word": make_scorer(architecture, size, query_size),
+                "sentence": make_scorer(architecture, top, query_size),
+            }
+        )
+        self.projection = make_projection(architecture)
+        self.output = make_output(architecture, top, query_size, classes)
+
+    def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
+        if embeddings is None:
+            embeddings = self.embedding(batch.tokens)
+        layout, query = _layout(batch), self._query(batch)
+        word_hidden, word_alpha = self._words(embeddings, layout, query)
+        sentences = layout.words.any(-1)
+        sentence_hidden, sentence_alpha = self._sentences(word_alpha @ word_hidden, sentences, query)
+        logits = self.output(sentence_alpha @ sentence_hidden, query)[:, 0]
+        by_word = self.site == "word"
+        place = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(batch.tokens)
+        readout = None if by_word or not self.output.is_linear else self.output(sentence_hidden, query)
+        return Record(
+            batch=batch,
+            embeddings=embeddings,
+            hidden=word_hidden if by_word else sentence_hidden,
+            alpha=word_alpha if by_word else sentence_alpha,
+            mask=layout.rows if by_word else sentences[:, None],
+            content=layout.sentence >= 0 if by_word else sentences,
+            item_of_token=place.where(layout.sentence >= 0, -1) if by_word else layout.sentence,
+            logits=logits,
+            readout=readout,
+            state=_State(word_hidden, sentence_hidden, sentences, query),
+        )
+
+    def decode(self, record: Record, alpha: Tensor) -> Tensor:
+        if alpha.dim() == 4:  # K alternatives become K times as many examples
+            count = alpha.shape[1]
+            return self._decode(record.state, alpha.flatten(0, 1), count).view(len(alpha), count, -1)
+        return self._decode(record.state, alpha, 1)
+
+    def _decode(self, state: _State, alpha: Tensor, count: int) -> Tensor:
+        def repeat(values: Tensor) -> Tensor:
+            return values.repeat_interleave(count, 0)
+
+        query = None if state.query is None else repeat(state.query)
+        hidden = repeat(state.sentence_hidden)
+        if self.site == "word":
+            vectors = alpha @ repeat(state.word_hidden)
+            hidden, alpha = self._sentences(vectors, repeat(state.sentences), query)
+        return self.output(alpha @ hidden, query)[:, 0]
+
+    def _words(self, embeddings: Tensor, layout: _Layout, query: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Hidden state of every word (B,T,H) and attention of every sentence over the words (B,S,T)."""
+        batch, sentences, widest = layout.words.shape
+        cut = _scatter(embeddings, layout.slot, sentences * widest).view(batch * sentences, widest, -1)
+        hidden = self.word_encoder(cut, layout.words.flatten(0, 1))
+        each = None if query is None else query.repeat_interleave(sentences, 0)
+        alpha = self.projection(self.scorer["word"](hidden, each), layout.words.flatten(0, 1))
+        together = _gather(hidden.view(batch, sentences * widest, -1), layout.slot)
+        weights = _gather(alpha.view(batch, sentences * widest, 1), layout.slot)[..., 0]
+        return together, weights[:, None] * layout.rows
+
+    def _sentences(self, vectors: Tensor, sentences: Tensor, query: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Hidden state of every sentence (B,S,H') and the attention over them (B,1,S)."""
+        hidden = self.sentence_encoder(vectors, sentences)
+        return hidden, self.projection(self.scorer["sentence"](hidden, query), sentences)[:, None]
+
+    def _query(self, batch: Batch) -> Tensor | None:
+        if self.query_encoder is None or batch.query is None or batch.query_mask is None:
+            return None
+        hidden = self.query_encoder(self.embedding(batch.query), batch.query_mask)
+        return self.query_encoder.summary(hidden, batch.query_mask)
+
+
+def _layout(batch: Batch) -> _Layout:
+    if batch.segments is None:
+        raise InputError(
+            "A hierarchical model needs to know the sentence of each token, and this data does not say. "
+            "Choose a dataset with sentences, such as babi, or the model attentive."
+        )
+    word = batch.mask & (batch.tokens > END)
+    # Sentences are numbered by where they begin, so that one whose words were all deleted leaves no hole.
+    before = torch.full_like(batch.segments, -1)
+    number = masking.fill(batch.segments.double(), word, -1.0).cummax(-1).values.long()
+    before[:, 1:] = number[:, :-1]
+    sentence = (word & (number != before)).cumsum(-1) - 1
+    count = max(int(sentence.max()) + 1, 1)
+    rows = (sentence[:, None] == torch.arange(count, device=sentence.device)[:, None]) & word[:, None]
+    place = (rows.cumsum(-1) - 1).masked_fill(~rows, 0).sum(1)
+    widest = max(int(rows.sum(-1).max()), 1)
+    slot = (sentence * widest + place).where(word, count * widest)
+    words = torch.arange(widest, device=sentence.device) < rows.sum(-1, keepdim=True)
+    return _Layout(sentence.where(word, -1), slot, words, rows)
+
+
+def _scatter(values: Tensor, slot: Tensor, slots: int) -> Tensor:
+    """values (B,T,E) into their slots (B,slots,E)."""
+    index = slot[..., None].expand_as(values)
+    return values.new_zeros(len(values), slots + 1, values.shape[2]).scatter(1, index, values)[:, :slots]
+
+
+def _gather(values: Tensor, slot: Tensor) -> Tensor:
+    """Out of the slots again (B,T,E); 0 for what is no word."""
+    padded = torch.cat([values, values.new_zeros(len(values), 1, values.shape[2])], 1)
+    return padded.gather(1, slot[..., None].expand(-1, -1, values.shape[2]))

@@ -1,0 +1,50 @@
+"""The choices that make a model, as strings, and how each becomes a part."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from attnaudit import choices
+from attnaudit.encoders import ENCODERS
+from attnaudit.outputs import OUTPUTS
+from attnaudit.projections import PROJECTIONS
+from attnaudit.scorers import SCORERS
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Recorded verbatim with every run. `model` names the whole, the others its parts."""
+
+    model: str = "attentive"
+    encoder: str = "bilstm"
+    scorer: str = "additive"
+    projection: str = "softmax"
+    output: str = "linear_query"
+    embedding: int = 300
+
+    def as_dict(self) -> dict[str, str | int]:
+        return asdict(self)
+
+    def check(self) -> None:
+        """Every name of a part is known."""
+        choices.find(ENCODERS, self.encoder, "encoder")
+        choices.find(SCORERS, self.scorer, "scorer")
+        choices.find(PROJECTIONS, self.projection, "projection")
+        choices.find(OUTPUTS, self.output, "output")
+
+
+def make_encoder(architecture: Architecture, input_size: int) -> Any:
+    return choices.find(ENCODERS, architecture.encoder, "encoder")(input_size)
+
+
+def make_scorer(architecture: Architecture, hidden_size: int, query_size: int | None) -> Any:
+    return choices.find(SCORERS, architecture.scorer, "scorer")(hidden_size, query_size)
+
+
+def make_projection(architecture: Architecture) -> Any:
+    return choices.find(PROJECTIONS, architecture.projection, "projection")()
+
+
+def make_output(architecture: Architecture, hidden_size: int, query_size: int | None, classes: int) -> Any:
+    return choices.find(OUTPUTS, architecture.output, "output")(hidden_size, query_size, classes)
