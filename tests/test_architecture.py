@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import attnaudit
-from attnaudit import audits, datasets, encoders, measures, objectives, outputs, projections, scorers
+from attnaudit import audits, datasets, encoders, measures, outputs, projections, scorers
 
 SOURCE = Path(attnaudit.__file__).parent
 
@@ -68,7 +68,6 @@ def test_nothing_is_ever_unpickled(unsafe: str) -> None:
         scorers.SCORERS,
         projections.PROJECTIONS,
         outputs.OUTPUTS,
-        objectives.OBJECTIVES,
         measures.MEASURES,
         audits.AUDITS,
     ],

@@ -13,12 +13,11 @@ import torch
 import attnaudit
 from attnaudit import store
 from attnaudit.auditing import audit
-from attnaudit.cell import Cell, fingerprint, load, make_cell, run_cell, test_batches
+from attnaudit.cell import Cell, batches_of, fingerprint, load, make_cell, run_cell
 from attnaudit.datasets import load as load_dataset
 from attnaudit.errors import InputError
 from attnaudit.models.glass import Glass, glass_batch
 
-test_batches.__test__ = False  # type: ignore[attr-defined]  # a function of the package, not a test
 DATASET = "keyword:train=300,dev=60,test=40,length=8,jitter=2,distractors=1"
 
 
@@ -64,7 +63,7 @@ def test_a_complete_run_is_not_run_again(folder: Path) -> None:
 def test_load_gives_model_and_results_back(folder: Path) -> None:
     run = attnaudit.load(folder)
     splits = load_dataset(DATASET)
-    batches = test_batches(splits.test, run.vocabulary, 2)
+    batches = batches_of(splits.test, run.vocabulary, 2)
     fresh = audit(
         run.model, batches, class_names=splits.classes, words=run.vocabulary.words, show_progress=False
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -42,11 +43,10 @@ def audit(
     if not batches:
         raise InputError("There is nothing to audit: the data holds no example.")
     chosen_audits, chosen_measures = find_audits(audits), find_measures(measures)
-    if device is not None and isinstance(model, nn.Module):
-        model.to(device)
+    searches = any(name.split(":")[0] == "furthest" for name in chosen_audits)
     table, reasons, drawn = Table(), {}, []
     show = chosen_examples([name for batch in batches for name in batch.example_id], illustrated, seed)
-    with _evaluating(model), progress.bar("Auditing", len(batches), show=show_progress) as advance:
+    with _evaluating(model, device), progress.bar("Auditing", len(batches), show=show_progress) as advance:
         for batch in batches:
             with torch.no_grad():
                 record = model.read(batch if device is None else batch.to(device))
@@ -62,7 +62,7 @@ def audit(
                         table.add(name, function(model, record, scores, seed))
                 except NotApplicable as reason:
                     reasons[name] = str(reason)
-            drawn.append(illustrate(model, record, scores, seed, show, words))
+            drawn.append(illustrate(model, record, scores, seed, show, words, with_search=searches))
             advance(f"{len(batch)} examples")
     # An audit that applies to some batches only has NaN for the others; it is unanswered where it applied to none.
     unanswered = {name: reason for name, reason in reasons.items() if name not in table.audits()}
@@ -126,11 +126,22 @@ def _off_simplex(record: Record) -> Tensor:
 def _resolve(
     registry: dict[str, Callable[..., Any]], listed: list[Choice], kind: str
 ) -> dict[str, Callable[..., Any]]:
-    return {_text(choice): choices.find(registry, choice, kind) for choice in listed}
+    found: dict[str, Callable[..., Any]] = {}
+    for choice in listed:
+        name = _text(choice)
+        if name in found or (callable(choice) and name in registry and registry[name] is not choice):
+            raise InputError(
+                f"There are two of the {kind} {name!r}. Give your own functions names of their own, and list each once."
+            )
+        found[name] = choices.find(registry, choice, kind)
+    return found
 
 
 def _text(choice: Choice) -> str:
-    return choice if isinstance(choice, str) else getattr(choice, "__name__", repr(choice))
+    if isinstance(choice, str):
+        return choice
+    inner = choice.func if isinstance(choice, partial) else choice
+    return getattr(inner, "__name__", type(inner).__name__)
 
 
 def _score(
@@ -147,15 +158,22 @@ def _score(
 
 
 class _evaluating:
-    """Evaluation mode inside, and every module's own mode back after, also after an exception."""
+    """Evaluation mode and the device asked for inside; every module's own mode and the old device after, also after an exception."""
 
-    def __init__(self, model: object) -> None:
-        self.modes = [(m, m.training) for m in model.modules()] if isinstance(model, nn.Module) else []
+    def __init__(self, model: object, device: torch.device | str | None) -> None:
+        self.root = model if isinstance(model, nn.Module) else nn.Module()
+        self.modes = [(module, module.training) for module in self.root.modules()]
+        self.home = next((parameter.device for parameter in self.root.parameters()), None)
+        self.device = device if self.home is not None else None
 
     def __enter__(self) -> None:
         for module, _ in self.modes:
             module.training = False
+        if self.device is not None:
+            self.root.to(self.device)
 
     def __exit__(self, *exception: object) -> None:
         for module, mode in self.modes:
             module.training = mode
+        if self.device is not None:
+            self.root.to(self.home)

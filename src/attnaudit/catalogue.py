@@ -12,7 +12,6 @@ from attnaudit.audits import AUDITS
 from attnaudit.datasets import DATASETS
 from attnaudit.encoders import ENCODERS
 from attnaudit.measures import MEASURES
-from attnaudit.objectives import OBJECTIVES
 from attnaudit.outputs import OUTPUTS
 from attnaudit.projections import PROJECTIONS
 from attnaudit.scorers import SCORERS
@@ -25,7 +24,6 @@ def catalogue() -> dict[str, dict[str, str]]:
         "scorers": SCORERS,
         "projections": PROJECTIONS,
         "outputs": OUTPUTS,
-        "objectives": OBJECTIVES,
         "measures": MEASURES,
         "audits": AUDITS,
     }

@@ -18,11 +18,12 @@ from attnaudit.auditing import audit, find_audits, find_measures
 from attnaudit.batching import collate, in_batches
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
-from attnaudit.models import Architecture, Attentive, build
-from attnaudit.objectives import OBJECTIVES
+from attnaudit.models import Architecture, build
 from attnaudit.performance import performance
+from attnaudit.presets import preset_options
 from attnaudit.results import Results
 from attnaudit.train import Recipe, fit, predictions
+from attnaudit.variants import VARIANTS, Setting, make_training
 from attnaudit.vectors import load_vectors
 from attnaudit.vocabulary import Vocabulary
 
@@ -37,6 +38,8 @@ class Cell:
     architecture: Architecture = field(default_factory=Architecture)
     recipe: Recipe = field(default_factory=Recipe)
     seed: int = 0
+    variant: str = "ordinary"  # how its training departs from the ordinary; see variants.py
+    base: str | None = None  # name of the run, in the same folder, that the variant starts from
     vectors: str | None = None
     audits: tuple[str, ...] | None = None
     measures: tuple[str, ...] | None = None
@@ -60,10 +63,11 @@ _SUITED: dict[str, dict[str, Any]] = {
 }
 
 
-def make_cell(dataset: str, **given: Any) -> Cell:
-    """A cell from flat choices by name; those that are None are what suits the dataset, or else the defaults."""
+def make_cell(dataset: str, *, preset: str | None = None, **given: Any) -> Cell:
+    """A cell from flat choices by name; those that are None are the preset's, or what suits the dataset, or else the defaults."""
     known = {key: value for key, value in given.items() if value is not None}
-    wanted = {**_SUITED.get(choices.parse(dataset)[0], {}), **known}
+    suited = _SUITED.get(choices.parse(dataset)[0], {}) if preset is None else preset_options(preset, dataset)
+    wanted = {**suited, **known}
 
     def take(kind: type) -> dict[str, Any]:
         return {field.name: wanted.pop(field.name) for field in fields(kind) if field.name in wanted}
@@ -75,7 +79,7 @@ def make_cell(dataset: str, **given: Any) -> Cell:
 class Run(NamedTuple):
     """A finished run: the model and what was found of it."""
 
-    model: Attentive
+    model: Any
     results: Results
     vocabulary: Vocabulary
     folder: Path
@@ -97,28 +101,36 @@ def run_cell(
     _check(cell)
     store.check_writable(folder)
     started = time.monotonic()
-    splits = datasets.load(cell.dataset, data_dir=data_dir, seed=cell.seed)
+    splits = datasets.load(cell.dataset, data_dir=data_dir)
     vocabulary = Vocabulary.build(splits.train, min_count=splits.min_count)
-    architecture, vectors, coverage = cell.architecture, None, None
+    vectors, coverage = None, None
+    architecture = cell.architecture
     if cell.vectors is not None:
         vectors, coverage = load_vectors(Path(cell.vectors), vocabulary, seed=cell.seed)
         architecture = replace(architecture, embedding=vectors.shape[1])  # the file decides
-    with_query = splits.train[0].query is not None
-    model = build(
-        architecture,
-        words=len(vocabulary),
-        classes=len(splits.classes),
-        with_query=with_query,
-        seed=cell.seed,
-        vectors=vectors,
-    )
+    made = {
+        **architecture.as_dict(),
+        "with_query": splits.train[0].query is not None,
+        "classes": len(splits.classes),
+    }
+    fresh = _build(made, vocabulary, seed=cell.seed, vectors=vectors)
+    base = None if cell.base is None else load(out / cell.base).model
+    training = make_training(cell.variant, Setting(fresh, base, vocabulary, cell.seed))
     history = fit(
-        model, splits, vocabulary, cell.recipe, seed=cell.seed, device=device, show_progress=show_progress
+        training.model,
+        splits,
+        vocabulary,
+        cell.recipe,
+        training.objective,
+        keep=training.keep,
+        seed=cell.seed,
+        device=device,
+        show_progress=show_progress,
     )
     trained = time.monotonic()
     results = audit(
-        model,
-        test_batches(splits.test, vocabulary, len(splits.classes)),
+        training.model,
+        batches_of(splits.test, vocabulary, len(splits.classes)),
         audits=cell.audits,
         measures=cell.measures,
         seed=cell.seed,
@@ -128,11 +140,12 @@ def run_cell(
         show_progress=show_progress,
     )
     audited = time.monotonic()
-    save_file({k: v.contiguous() for k, v in model.cpu().state_dict().items()}, folder / "model.safetensors")
+    state = {name: value.cpu().contiguous() for name, value in fresh.state_dict().items()}
+    save_file(state, folder / "model.safetensors")
     store.write_json(folder / "vocabulary.json", list(vocabulary.words))
     run = {
         "choices": cell.choices(),
-        "model": {**architecture.as_dict(), "with_query": with_query, "classes": len(splits.classes)},
+        "model": made,
         "data": {
             "name": splits.name,
             "tokeniser": splits.tokeniser,
@@ -143,11 +156,11 @@ def run_cell(
             "notes": splits.notes,
         },
         "training": {
-            "best_epoch": history.best_epoch,
+            "kept_epoch": history.best_epoch,
             "dev": list(history.dev_scores),
             "losses": list(history.losses),
         },
-        "performance": test_performance(model, splits, vocabulary, cell.seed),
+        "performance": test_performance(training.model, splits, vocabulary, cell.seed),
         "seconds": {"training": trained - started, "audit": audited - trained},
     }
     return store.save_results(results, folder, run=run)
@@ -156,7 +169,7 @@ def run_cell(
 def _check(cell: Cell) -> None:
     """Names and files that are wrong are told now, not after minutes of training."""
     cell.architecture.check()
-    choices.find(OBJECTIVES, cell.recipe.objective, "objective")
+    choices.find(VARIANTS, cell.variant, "variant")
     find_audits(cell.audits)
     find_measures(cell.measures)
     if cell.vectors is not None and not Path(cell.vectors).is_file():
@@ -170,18 +183,36 @@ def load(folder: str | Path) -> Run:
     if "model" not in details:
         raise InputError(f"{folder} holds results without a model; attnaudit.store.load_results reads those.")
     vocabulary = Vocabulary(tuple(json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))))
-    made = dict(details["model"])
-    with_query, classes = made.pop("with_query"), made.pop("classes")
-    model = build(Architecture(**made), words=len(vocabulary), classes=classes, with_query=with_query)
-    model.load_state_dict(load_file(folder / "model.safetensors"))
+    fresh = _build(details["model"], vocabulary)
+    fresh.load_state_dict(load_file(folder / "model.safetensors"))
+    chosen = details["choices"]
+    model = fresh
+    if choices.parse(chosen["variant"])[0] == "imposed":  # its attention is not among its parameters
+        base = None if chosen["base"] is None else load(folder.parent / chosen["base"]).model
+        model = make_training(chosen["variant"], Setting(fresh, base, vocabulary, chosen["seed"])).model
     return Run(model.eval(), store.load_results(folder), vocabulary, folder)
 
 
-def test_batches(examples: Sequence[Example], vocabulary: Vocabulary, classes: int) -> list[Any]:
+def _build(
+    made: dict[str, Any], vocabulary: Vocabulary, *, seed: int = 0, vectors: torch.Tensor | None = None
+) -> Any:
+    """A fresh model from what run.json says of it."""
+    names = [field.name for field in fields(Architecture)]
+    return build(
+        Architecture(**{name: made[name] for name in names}),
+        words=len(vocabulary),
+        classes=made["classes"],
+        with_query=made["with_query"],
+        seed=seed,
+        vectors=vectors,
+    )
+
+
+def batches_of(examples: Sequence[Example], vocabulary: Vocabulary, classes: int) -> list[Any]:
     return [collate(group, vocabulary, classes) for group in in_batches(examples, _AUDIT_BATCH)]
 
 
-def test_performance(model: Attentive, splits: Splits, vocabulary: Vocabulary, seed: int) -> dict[str, Any]:
+def test_performance(model: Any, splits: Splits, vocabulary: Vocabulary, seed: int) -> dict[str, Any]:
     """Scores on test, with an interval of the accuracy over examples."""
     labels, probs = predictions(model, splits.test, vocabulary, len(splits.classes))
     right = (probs.argmax(-1) == labels).double()

@@ -33,7 +33,8 @@ def decisions_under(model: AttentionModel, record: Record, alpha: Tensor) -> Ten
 def permuted(alpha: Tensor, mask: Tensor, count: int, seed: int) -> Tensor:
     """`count` shuffles of each row of alpha (B,R,N) over its real items: (B,count,R,N).
 
-    The draws depend on (seed, number of real items) only: the same whatever the batch, and one set of shuffles serves all rows of a length.
+    The draws depend on (seed, number of real items) only: the same whatever the batch, and one set of shuffles serves all rows of a
+    length. Rows of one example that have as many items are therefore shuffled alike.
     """
     batch, rows, items = alpha.shape
     real_first = (~mask).to(torch.int8).argsort(dim=-1, stable=True)  # (B,R,N)

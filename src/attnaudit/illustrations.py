@@ -24,12 +24,14 @@ def illustrate(
     seed: int,
     chosen: frozenset[str],
     words: Sequence[str] | None,
+    *,
+    with_search: bool = True,
 ) -> list[dict[str, Any]]:
     """One dict for each chosen example of the batch; per-item lists hold the items that count, in order."""
     wanted = [at for at, name in enumerate(record.batch.example_id) if name in chosen]
     if not wanted:
         return []
-    found, jsd, upper, tight = _alternatives(model, record, seed, wanted)
+    found, jsd, upper, tight = _alternatives(model, record, seed, wanted, with_search)
     tokens_of = _tokens_of_items(record, words)
     drawn = []
     for place, at in enumerate(wanted):
@@ -61,9 +63,12 @@ def illustrate(
 
 
 def _alternatives(
-    model: AttentionModel, record: Record, seed: int, wanted: list[int]
+    model: AttentionModel, record: Record, seed: int, wanted: list[int], with_search: bool
 ) -> tuple[torch.Tensor, ...]:
-    """The furthest equivalent attention of the wanted examples; with a readout, of them alone."""
+    """The furthest equivalent attention of the wanted examples; without a readout it takes a search, and is the original if not wanted."""
+    if record.readout is None and not with_search:
+        none = torch.full((len(wanted),), torch.nan)
+        return record.alpha[wanted], none, none, torch.zeros_like(none, dtype=torch.bool)
     if record.readout is None:
         with torch.no_grad():
             return tuple(each[wanted] for each in alternative(model, record, seed))

@@ -21,8 +21,10 @@ def performance(labels: Tensor, probs: Tensor) -> dict[str, float]:
     return scores
 
 
-def selection_score(labels: Tensor, probs: Tensor) -> tuple[str, float]:
-    """What the best epoch is chosen by: ROC-AUC for two classes, accuracy otherwise (Jain & Wallace's released code)."""
+def selection_score(labels: Tensor, probs: Tensor, *, wanted: str = "auto") -> tuple[str, float]:
+    """What the best epoch is chosen by. auto: ROC-AUC for two classes, accuracy otherwise (Jain & Wallace's released code)."""
     scores = performance(labels, probs)
-    name = "roc_auc" if "roc_auc" in scores else "accuracy"
+    name = (
+        wanted if wanted in scores else "roc_auc" if wanted == "auto" and "roc_auc" in scores else "accuracy"
+    )
     return name, scores[name]

@@ -10,14 +10,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnaudit import choices, progress, randomness
+from attnaudit import progress, randomness
 from attnaudit.batching import collate, in_batches
 from attnaudit.contract import Batch
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
-from attnaudit.objectives import OBJECTIVES
+from attnaudit.objectives import Objective, cross_entropy
 from attnaudit.performance import selection_score
 from attnaudit.vocabulary import Vocabulary
+
+OPTIMISERS = ("amsgrad", "adam", "sgd")
+SCORES = ("auto", "accuracy", "roc_auc", "f1")
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,24 @@ class Recipe:
     batch_size: int = 32
     learning_rate: float = 1e-3
     weight_decay: float = 1e-5
+    attention_learning_rate: float | None = None  # of the scorer; None: the same
+    attention_weight_decay: float = 0.0
+    optimiser: str = "amsgrad"  # or adam, sgd
+    select: str = (
+        "auto"  # the dev score: roc_auc for two classes and accuracy otherwise, or one of them always
+    )
     patience: int | None = None  # stop after so many epochs without a better dev score
     good_enough: float | None = None  # stop once the dev score is this high
-    objective: str = "cross_entropy"
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch_size", "learning_rate"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be above 0, got {getattr(self, name)}.")
+        for name, known in (("optimiser", OPTIMISERS), ("select", SCORES)):
+            if getattr(self, name) not in known:
+                raise InputError(
+                    f"There is no {name} {getattr(self, name)!r}. Choose from: {', '.join(known)}."
+                )
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -56,14 +69,15 @@ def fit(
     splits: Splits,
     vocabulary: Vocabulary,
     recipe: Recipe,
+    objective: Objective = cross_entropy,
     *,
+    keep: str = "best",
     seed: int = 0,
     device: torch.device | str = "cpu",
     show_progress: bool = True,
 ) -> History:
-    """Train model in place and leave it with the parameters of its best epoch on dev, in evaluation mode."""
+    """Train model in place and leave it, in evaluation mode, with the parameters of its best epoch on dev, or of the last."""
     _check(splits)
-    objective = choices.find(OBJECTIVES, recipe.objective, "objective")
     optimiser = _optimiser(model, recipe)
     losses: list[float] = []
     scores: list[float] = []
@@ -86,9 +100,11 @@ def fit(
                 raise InputError(
                     f"Training diverged in epoch {epoch + 1}: the loss is {losses[-1]}. Lower the learning rate."
                 )
-            name, score = selection_score(*predictions(model, splits.dev, vocabulary, len(splits.classes)))
+            name, score = selection_score(
+                *predictions(model, splits.dev, vocabulary, len(splits.classes)), wanted=recipe.select
+            )
             scores.append(score)
-            if score >= max(scores):
+            if keep == "last" or score >= max(scores):
                 best = copy.deepcopy(model.state_dict())
             advance(f"epoch {epoch + 1}: loss {losses[-1]:.3f}, dev {name} {score:.3f}")
             best_epoch = scores.index(max(scores))
@@ -97,8 +113,8 @@ def fit(
                 break
     model.load_state_dict(best)
     model.eval()
-    last_best = len(scores) - 1 - scores[::-1].index(max(scores))
-    return History(tuple(losses), tuple(scores), name, last_best)
+    kept = len(scores) - 1 if keep == "last" else len(scores) - 1 - scores[::-1].index(max(scores))
+    return History(tuple(losses), tuple(scores), name, kept)
 
 
 def predictions(
@@ -129,11 +145,25 @@ def predictions(
 
 
 def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
-    attention = {id(parameter) for parameter in getattr(model, "scorer", nn.Module()).parameters()}
-    rest = [parameter for parameter in model.parameters() if id(parameter) not in attention]
-    scorer = [parameter for parameter in model.parameters() if id(parameter) in attention]
-    groups = [{"params": rest, "weight_decay": recipe.weight_decay}, {"params": scorer, "weight_decay": 0.0}]
-    return torch.optim.Adam([g for g in groups if g["params"]], lr=recipe.learning_rate, amsgrad=True)
+    inner = getattr(model, "inner", model)  # of a model with imposed attention
+    attention = {id(parameter) for parameter in getattr(inner, "scorer", nn.Module()).parameters()}
+    moving = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    groups: list[dict[str, Any]] = [
+        {
+            "params": [parameter for parameter in moving if id(parameter) not in attention],
+            "weight_decay": recipe.weight_decay,
+            "lr": recipe.learning_rate,
+        },
+        {
+            "params": [parameter for parameter in moving if id(parameter) in attention],
+            "weight_decay": recipe.attention_weight_decay,
+            "lr": recipe.attention_learning_rate or recipe.learning_rate,
+        },
+    ]
+    groups = [group for group in groups if group["params"]]
+    if recipe.optimiser == "sgd":
+        return torch.optim.SGD(groups)
+    return torch.optim.Adam(groups, amsgrad=recipe.optimiser == "amsgrad")
 
 
 def _check(splits: Splits) -> None:

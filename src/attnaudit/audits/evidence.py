@@ -47,4 +47,3 @@ def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], s
 
 
 _METRICS = {"hit": retrieval.hit_at_1, "auprc": retrieval.average_precision, "mass": retrieval.mass_on}
-

@@ -1,11 +1,13 @@
-"""Objectives: (model, batch) -> loss, a scalar to minimise."""
+"""Objectives: (model, batch) -> loss, a scalar to minimise. Those that need more (a base, words to hide) are made by a function of it."""
 
 from collections.abc import Callable
 
 from torch import Tensor
 
+from attnaudit.objectives.adversarial import adversarial
 from attnaudit.objectives.cross_entropy import cross_entropy
+from attnaudit.objectives.deceptive import deceptive
 
-OBJECTIVES: dict[str, Callable[..., Tensor]] = {
-    "cross_entropy": cross_entropy,
-}
+Objective = Callable[..., Tensor]
+
+__all__ = ["Objective", "adversarial", "cross_entropy", "deceptive"]

@@ -11,9 +11,12 @@ from attnaudit.errors import InputError
 
 def cross_entropy(model: AttentionModel, batch: Batch) -> Tensor:
     """Mean over the batch of -ln p(label), over the candidate classes."""
+    return label_loss(model.read(batch).logits, batch)
+
+
+def label_loss(logits: Tensor, batch: Batch) -> Tensor:
     if batch.labels is None:
         raise InputError("Training needs a label for every example; this batch has none.")
-    logits = model.read(batch).logits
     if batch.classes is not None:
         logits = logits.masked_fill(~batch.classes, -torch.inf)
     return torch.nn.functional.cross_entropy(logits, batch.labels)

@@ -31,4 +31,4 @@ class LinearQuery(Linear):
         if self.query is None or query is None:
             return logits
         shift = self.query(query)
-        return logits + shift.view(len(shift), *[1] * (context.dim() - 2), -1)
+        return logits + shift.view(len(shift), *[1] * (context.dim() - 2), shift.shape[-1])

@@ -22,5 +22,5 @@ class TanhQuery(nn.Module):
         inner = self.context(context)
         if self.query is not None and query is not None:
             shift = self.query(query)
-            inner = inner + shift.view(len(shift), *[1] * (context.dim() - 2), -1)
+            inner = inner + shift.view(len(shift), *[1] * (context.dim() - 2), shift.shape[-1])
         return self.join(inner.tanh())
