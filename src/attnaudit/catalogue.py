@@ -11,8 +11,11 @@ from typing import Any
 from attnaudit.audits import AUDITS
 from attnaudit.datasets import DATASETS
 from attnaudit.encoders import ENCODERS
+from attnaudit.interventions import INTERVENTIONS
 from attnaudit.measures import MEASURES
+from attnaudit.models import MODELS
 from attnaudit.outputs import OUTPUTS
+from attnaudit.presets import PRESETS
 from attnaudit.projections import PROJECTIONS
 from attnaudit.scorers import SCORERS
 
@@ -20,12 +23,15 @@ from attnaudit.scorers import SCORERS
 def catalogue() -> dict[str, dict[str, str]]:
     kinds: dict[str, dict[str, Callable[..., Any]]] = {
         "datasets": dict(DATASETS),
+        "models": MODELS,
         "encoders": ENCODERS,
         "scorers": SCORERS,
         "projections": PROJECTIONS,
         "outputs": OUTPUTS,
         "measures": MEASURES,
         "audits": AUDITS,
+        "interventions": INTERVENTIONS,
+        "presets": PRESETS,
     }
     return {kind: _described(entries) for kind, entries in kinds.items()}
 

@@ -11,6 +11,7 @@ import typer
 from attnaudit.errors import InputError
 
 if TYPE_CHECKING:
+    from attnaudit.interventions import Plan
     from attnaudit.results import Results
 
 app = typer.Typer(
@@ -25,17 +26,20 @@ app = typer.Typer(
 @app.command()
 def run(
     dataset: Annotated[str, typer.Option(help="Corpus, with options: babi:task=2, keyword:length=40, sst.")] = "babi:task=1",
-    encoder: Annotated[str | None, typer.Option(help="What reads the text: bilstm:hidden=128.")] = None,
-    scorer: Annotated[str, typer.Option(help="What scores each word: additive.")] = "additive",
-    projection: Annotated[str, typer.Option(help="Scores to weights: softmax.")] = "softmax",
-    output: Annotated[str, typer.Option(help="Output layer: linear_query, linear (without the query, as printed).")] = "linear_query",
+    preset: Annotated[str | None, typer.Option(help="A paper's settings: jain_wallace, meister:encoder=transformer, wen, neely_schouten, serrano_smith.")] = None,
+    model: Annotated[str | None, typer.Option(help="The whole: attentive, hierarchical:site=word.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="What reads the text: bilstm:hidden=128, cnn, mlp, average, transformer, none.")] = None,
+    scorer: Annotated[str | None, typer.Option(help="What scores each word: additive, dot:scaled=false, bilinear, deep.")] = None,
+    projection: Annotated[str | None, typer.Option(help="Scores to weights: softmax, sparsemax, entmax:alpha=1.5, sparsegen:lam=0.5, gumbel_softmax, uniform.")] = None,
+    output: Annotated[str | None, typer.Option(help="Output layer: linear_query, linear (without the query, as printed), tanh (as released; not linear).")] = None,
     embedding: Annotated[int | None, typer.Option(help="Size of the word vectors (a --vectors file decides for itself).")] = None,
     vectors: Annotated[Path | None, typer.Option(help="Pretrained word vectors: GloVe, fastText or word2vec text (.gz, .xz), or .npz.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training data, at most.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Examples a training step.")] = None,
-    learning_rate: Annotated[float, typer.Option(help="Of Adam.")] = 1e-3,
+    learning_rate: Annotated[float | None, typer.Option(help="Of Adam.")] = None,
     patience: Annotated[int | None, typer.Option(help="Stop after so many epochs without a better dev score.")] = None,
     good_enough: Annotated[float | None, typer.Option(help="Stop once the dev score is this high.")] = None,
+    intervention: Annotated[str | None, typer.Option(help="Train several models and compare: uniform, random, seeds:count=3, adversarial:lams=0.001+0.01, guided_mlp, fix_representation, fix_attention, deceptive, sparsity.")] = None,
     audits: Annotated[str | None, typer.Option(help="Comma-separated; all by default. See `attnaudit list`.")] = None,
     measures: Annotated[str | None, typer.Option(help="Comma-separated; all by default.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, bit by bit.")] = 0,
@@ -47,13 +51,16 @@ def run(
     """Train one model, audit it on the test set, print the card, write a run directory with a report.
 
     Without options: simulated bAbI task 1 (needs no files), a BiLSTM with additive attention. Sizes and epochs that are not given are those
-    that suit the dataset. A run that is already complete is not run again.
+    that suit the dataset. A run that is already complete is not run again. With --intervention: train what it takes and compare.
     """
     from attnaudit.cell import make_cell, run_cell
+    from attnaudit.interventions import Plan
     from attnaudit.store import load_results
 
     cell = make_cell(
         dataset,
+        preset=preset,
+        model=model,
         encoder=encoder,
         scorer=scorer,
         projection=projection,
@@ -69,6 +76,9 @@ def run(
         audits=None if audits is None else tuple(_split(audits)),
         measures=None if measures is None else tuple(_split(measures)),
     )
+    if intervention is not None:
+        _intervene(intervention, Plan(cell, out, data_dir, device))
+        return
     folder = run_cell(cell, out, data_dir=data_dir, device=device, force=force)
     results = load_results(folder)
     page = results.to_html(folder / "report.html")
@@ -118,6 +128,22 @@ def check(
         else "\nSome laws are broken: audits of this model would mislead."
     )
     raise typer.Exit(0 if verdict.kept else 1)
+
+
+def _intervene(choice: str, plan: Plan) -> None:
+    from attnaudit import choices, store
+    from attnaudit.interventions import INTERVENTIONS
+    from attnaudit.report.figures import save_figure
+
+    intervene = choices.find(INTERVENTIONS, choice, "intervention")
+    findings = intervene(plan)
+    folder = plan.out / store.run_name(
+        {**plan.cell.choices(), "dataset": f"{findings.name}-{plan.cell.dataset}", "intervention": choice}
+    )
+    findings.save(folder)
+    typer.echo(str(findings))
+    figure = save_figure(findings.name, findings.summary, findings.examples, folder / "figure.png")
+    typer.echo(f"\nFindings: {folder}" + (f"\nFigure: {figure}" if figure else ""))
 
 
 def _show(results: Results) -> None:

@@ -1,0 +1,53 @@
+"""What an intervention found, and where it is kept: a folder of its own beside the runs, complete or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from attnaudit import store
+
+DONE = "intervention.json"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """summary: one line a model or setting, with intervals. examples: one line an example and pair, for figures."""
+
+    name: str
+    question: str
+    summary: pd.DataFrame
+    examples: pd.DataFrame
+    runs: tuple[Path, ...]
+
+    def save(self, folder: Path) -> Path:
+        store.check_writable(folder)
+        (folder / DONE).unlink(missing_ok=True)
+        self.summary.to_parquet(folder / "summary.parquet", index=False)
+        self.examples.to_parquet(folder / "examples.parquet", index=False)
+        about: dict[str, Any] = {
+            "name": self.name,
+            "question": self.question,
+            "runs": [run.name for run in self.runs],
+            "versions": store.versions(),
+        }
+        store.write_json(folder / DONE, about)
+        return folder
+
+    def __str__(self) -> str:
+        return f"{self.question}\n{self.summary.round(3).to_string(index=False)}"
+
+
+def read_findings(folder: Path) -> Findings:
+    about = json.loads((folder / DONE).read_text(encoding="utf-8"))
+    frames = [pd.read_parquet(folder / f"{name}.parquet") for name in ("summary", "examples")]
+    runs = tuple(folder.parent / name for name in about["runs"])
+    return Findings(about["name"], about["question"], frames[0], frames[1], runs)
+
+
+Intervention = Callable[..., Findings]

@@ -1,0 +1,39 @@
+"""Whose attention teaches best? A context-free model that must use attention from elsewhere (Wiegreffe & Pinter 2019, table 3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from attnaudit.interventions.findings import Findings
+from attnaudit.interventions.plan import Plan
+
+
+def guided_mlp(plan: Plan, *, lam: float = 1e-3, hidden: int = 128) -> Findings:
+    """An MLP trained with uniform attention, its own, the base's, and that of the base's adversarial twin: which does best?
+
+    If the base's attention beats uniform and the twin's, it carries something about the words that is not the base's alone.
+    """
+    base = plan.base()
+    twin = plan.variant(f"twin:lam={lam:g}", base=base)
+    encoder = f"mlp:hidden={hidden}"
+    taught: dict[str, Path] = {
+        "uniform": plan.variant("imposed:source=uniform", encoder=encoder),
+        "its own": plan.variant(encoder=encoder),
+        "the base's": plan.variant("imposed:source=base", base=base, encoder=encoder),
+        "the twin's": plan.variant("imposed:source=base", base=twin, encoder=encoder),
+    }
+    reference = taught["uniform"]
+    lines = []
+    for source, run in taught.items():
+        found = plan.perform(run, reference)
+        lines += [
+            {"attention": source, "metric": line.metric, "score": line.first, "above uniform": line.difference,
+             "low": line.low, "high": line.high}
+            for line in found.itertuples()
+        ]  # fmt: skip
+    question = "Which attention helps a context-free model most?"
+    return Findings(
+        "guided_mlp", question, pd.DataFrame(lines), pd.DataFrame(), (base, twin, *taught.values())
+    )

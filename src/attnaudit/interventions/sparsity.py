@@ -1,0 +1,45 @@
+"""Does sparser attention explain better? The same model over the sparsity of its projection (Meister et al. 2021, figure 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from attnaudit.interventions.findings import Findings
+from attnaudit.interventions.plan import Plan
+
+_SHOWN = {
+    ("agreement", "gradient", "tau"): "tau_gradient",
+    ("agreement", "random", "tau"): "tau_random",
+    ("furthest", "", "jsd"): "furthest_jsd",
+    ("permutation", "", "tvd_median"): "permutation_tvd",
+    ("permutation", "", "max_attention"): "max_attention",
+}
+
+
+def sparsity(plan: Plan, *, lams: str = "-4+-1+0+0.5+0.9", alphas: str = "1.25+1.5+2") -> Findings:
+    """sparsegen over lam (numbers joined by +, below 1) and entmax over alpha: agreement with gradients, furthest attention, accuracy."""
+    settings = [("softmax", float("nan"), "softmax")]
+    settings += [("sparsegen", float(lam), f"sparsegen:lam={lam}") for lam in str(lams).split("+") if lam]
+    settings += [
+        ("entmax", float(alpha), f"entmax:alpha={alpha}") for alpha in str(alphas).split("+") if alpha
+    ]
+    lines, runs = [], []
+    for name, value, projection in settings:
+        run = plan.variant(projection=projection)
+        runs.append(run)
+        lines.append({"projection": name, "value": value, **_numbers(plan, run)})
+    question = "What changes with the sparsity of the attention?"
+    return Findings("sparsity", question, pd.DataFrame(lines), pd.DataFrame(), tuple(runs))
+
+
+def _numbers(plan: Plan, folder: Any) -> dict[str, float]:
+    results = plan.load(folder).results
+    summary = results.summary().set_index(["audit", "measure", "metric"])
+    found: dict[str, float] = {"accuracy": results.about["run"]["performance"]["accuracy"]}
+    for key, name in _SHOWN.items():
+        line = summary.loc[key]
+        line = line.iloc[0] if isinstance(line, pd.DataFrame) else line
+        found |= {name: line["mean"], f"{name}_low": line["low"], f"{name}_high": line["high"]}
+    return found

@@ -1,0 +1,24 @@
+"""Is attention needed? The same model trained with uniform, or with random, attention (Wiegreffe & Pinter 2019)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from attnaudit.interventions.findings import Findings
+from attnaudit.interventions.plan import Plan
+
+
+def uniform(plan: Plan) -> Findings:
+    """Trained from scratch with uniform attention: how much performance is lost?"""
+    base, other = plan.base(), plan.variant(projection="uniform")
+    question = "Does the model do worse when it is trained with uniform attention?"
+    lost = plan.perform(base, other).rename(columns={"first": "trained", "second": "uniform"})
+    return Findings("uniform", question, lost, pd.DataFrame(), (base, other))
+
+
+def random(plan: Plan) -> Findings:
+    """Trained from scratch with attention drawn at random for each text."""
+    base, other = plan.base(), plan.variant("imposed:source=random")
+    question = "Does the model do worse when it is trained with random attention?"
+    lost = plan.perform(base, other).rename(columns={"first": "trained", "second": "random"})
+    return Findings("random", question, lost, pd.DataFrame(), (base, other))
