@@ -113,7 +113,14 @@ def test_check_reports_a_broken_model_with_exit_code_1(
         (["run", "--dataset", "sst"], "set the environment variable ATTNAUDIT_DATA"),
         (["run", "--dataset", SMALL, "--epochs", "0"], "epochs must be above 0"),
         (["run", "--dataset", SMALL, "--vectors", "nowhere.txt"], "nowhere.txt"),
-        (["report", "nowhere"], "is not a complete run"),
+        (["report", "nowhere"], "There is no directory nowhere"),
+        (["run", "--dataset", SMALL, "--device", "cuda"], "There is no CUDA device here"),
+        (
+            ["run", "--dataset", SMALL, "--encoder", "bilstm:hiden=3"],
+            "has no option .hiden.. Choose from: hidden",
+        ),
+        (["run", "--dataset", SMALL, "--intervention", "seed"], "There is no intervention .seed."),
+        (["run", "--dataset", SMALL, "--preset", "jain"], "There is no preset .jain."),
         (["check", "nowhere"], "is no run directory"),
         (["check", "glass:milk"], "There is no glass model 'milk'"),
         (["check", "json:dumps"], "cannot be called without arguments"),
@@ -143,5 +150,5 @@ def test_the_installed_command_answers_in_a_process_of_its_own(tmp_path: Path) -
         [*command, "report", "nowhere"], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     assert wrong.returncode == 2
-    assert wrong.stderr.startswith("attnaudit: nowhere is not a complete run")
+    assert wrong.stderr.startswith("attnaudit: There is no directory nowhere")
     assert "Traceback" not in wrong.stderr

@@ -98,11 +98,45 @@ def test_a_failed_run_never_looks_whole(stage: str, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(pd.DataFrame, "to_parquet", parquet)
     monkeypatch.setattr(store, "write_json", write)
-    with pytest.raises(OSError, match="No space"):
-        results.save(tmp_path / "run")
-    assert not store.is_complete(tmp_path / "run")
-    with pytest.raises(InputError, match="is not a complete run"):
-        store.load_results(tmp_path / "run")
+    other = audit(Glass("inert"), glass_batch(8), show_progress=False)
+    for target in ("run", "new"):
+        with pytest.raises(OSError, match="No space"):
+            other.save(tmp_path / target)
+    # What was there is there still, whole; what was not there has not come into being; no draft is left.
+    pd.testing.assert_frame_equal(store.load_results(tmp_path / "run").values, results.values)
+    assert [each.name for each in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", '{"format": 99}'])
+def test_a_damaged_or_foreign_run_is_not_complete_and_is_run_again(damage: str, tmp_path: Path) -> None:
+    made = run_cell(cell(), tmp_path, show_progress=False)
+    whole = (made / "run.json").read_text()
+    (made / "run.json").write_text(damage)
+    with pytest.raises(InputError, match="missing, damaged or of another version"):
+        store.load_results(made)
+    run_cell(cell(), tmp_path, show_progress=False)
+    assert json.loads((made / "run.json").read_text())["choices"] == json.loads(whole)["choices"]
+    (made / "values.parquet").unlink()
+    with pytest.raises(InputError, match=r"has lost values.parquet"):
+        store.load_results(made)
+
+
+def test_a_run_that_names_foreign_code_is_not_loaded_unless_trusted(tmp_path: Path) -> None:
+    made = run_cell(cell(), tmp_path, show_progress=False)
+    details = json.loads((made / "run.json").read_text())
+    details["model"]["projection"] = "subprocess:call:args=touch pwned"
+    (made / "run.json").write_text(json.dumps(details))
+    with pytest.raises(InputError, match=r"code from outside: subprocess:call.*trust_code=True"):
+        load(made)
+
+
+def test_a_run_that_is_refused_leaves_nothing_behind(tmp_path: Path) -> None:
+    for wrong in ({"encoder": "bilstm:hiden=3"}, {"audits": ("furthest:epsilom=0.1",)}):
+        with pytest.raises(InputError, match="has no option"):
+            run_cell(make_cell(DATASET, **wrong), tmp_path / "runs", show_progress=False)
+    with pytest.raises(InputError, match="the test split is empty"):
+        run_cell(make_cell("keyword:train=50,dev=10,test=0"), tmp_path / "runs", show_progress=False)
+    assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
 
 
 def test_results_without_a_model_read_back_too(tmp_path: Path) -> None:

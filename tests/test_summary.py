@@ -272,7 +272,7 @@ def test_the_declared_floors_and_ceilings_of_the_audits_are_found(results: Resul
             mean["agreement", "random", "tau"],
             mean["agreement", "between_measures", "tau"],
         ),
-        ("evidence", "attention", "hit"): (mean["evidence", "random", "hit"], 1.0),
+        ("evidence", "attention", "hit"): (mean["evidence", "", "share"], 1.0),
         ("evidence", "attention", "auprc"): (mean["evidence", "random", "auprc"], 1.0),
         ("evidence", "attention", "mass"): (mean["evidence", "", "share"], 1.0),
         ("permutation", "", "tvd_median"): (0.0, mean["permutation", "", "tvd_reach"]),

@@ -7,17 +7,19 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from attnaudit import choices, progress
+from attnaudit import choices, masking, progress
 from attnaudit.audits import AUDITS
 from attnaudit.audits.declaration import NotApplicable, declaration_of
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.errors import InputError
 from attnaudit.illustrations import chosen_examples, illustrate
 from attnaudit.measures import MEASURES
+from attnaudit.modules import modules_of
 from attnaudit.results import Results
 from attnaudit.tables import Table
+from attnaudit.ties import tie_rounding
 
 Choice = str | Callable[..., Any]
 
@@ -39,18 +41,30 @@ def audit(
 
     class_names and words (the vocabulary, by token number) are only for showing. The model is left as found.
     """
+    if not isinstance(model, AttentionModel):
+        raise InputError(
+            "Expected a model with the methods read(batch, embeddings=None) and decode(record, alpha), "
+            f"got {type(model).__name__}. The order is audit(model, data)."
+        )
     batches = [batch for batch in ([data] if isinstance(data, Batch) else data) if len(batch)]
     if not batches:
         raise InputError("There is nothing to audit: the data holds no example.")
     chosen_audits, chosen_measures = find_audits(audits), find_measures(measures)
+    most_rows = 0
     searches = any(name.split(":")[0] == "furthest" for name in chosen_audits)
     table, reasons, drawn = Table(), {}, []
-    show = chosen_examples([name for batch in batches for name in batch.example_id], illustrated, seed)
+    ids = [name for batch in batches for name in batch.example_id]
+    if len(set(ids)) < len(ids):
+        raise InputError(
+            "Every example needs an example_id of its own: random draws and the results hang on it."
+        )
+    show = chosen_examples(ids, illustrated, seed)
     with _evaluating(model, device), progress.bar("Auditing", len(batches), show=show_progress) as advance:
         for batch in batches:
             with torch.no_grad():
                 record = model.read(batch if device is None else batch.to(device))
             check_record(record)
+            most_rows = max(most_rows, record.alpha.shape[1])
             names = _class_names(class_names, record.logits.shape[1])
             scores = {
                 name: _score(measure, model, record, seed, name) for name, measure in chosen_measures.items()
@@ -73,7 +87,7 @@ def audit(
         "measures": list(chosen_measures),
         "not_applicable": unanswered,
         "has_readout": record.readout is not None,
-        "rows": record.alpha.shape[1],
+        "rows": most_rows,
         "illustrated": len(show),
     }
     declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
@@ -82,12 +96,12 @@ def audit(
 
 def find_audits(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
     """name -> function, all found before any long work starts."""
-    return _resolve(AUDITS, list(AUDITS if wanted is None else wanted), "audit")
+    return _resolve(AUDITS, _as_list(AUDITS, wanted), "audit")
 
 
 def find_measures(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
     """The same for measures; attention is always among them."""
-    listed = list(MEASURES if wanted is None else wanted)
+    listed = _as_list(MEASURES, wanted)
     return _resolve(MEASURES, listed if "attention" in listed else ["attention", *listed], "measure")
 
 
@@ -96,6 +110,10 @@ def _class_names(given: Sequence[str] | None, count: int) -> list[str]:
         return [str(number) for number in range(count)]
     if len(given) != count:
         raise InputError(f"class_names has {len(given)} names, but the model has {count} classes.")
+    if len(set(given)) < count or "all" in given:
+        raise InputError(
+            f'class_names must differ from each other and from "all", which stands for every class; got {list(given)}.'
+        )
     return list(given)
 
 
@@ -121,6 +139,15 @@ def _off_simplex(record: Record) -> Tensor:
     """(B,) some row with items is further than rounding from the simplex; half precision allowed for."""
     off = (record.alpha.sum(-1) - 1).abs() > 1e-2
     return (off & record.mask.any(-1)).any(-1)
+
+
+def _as_list(
+    registry: dict[str, Callable[..., Any]], wanted: Sequence[Choice] | Choice | None
+) -> list[Choice]:
+    """Everything by default; one choice stands for a list of one."""
+    if wanted is None:
+        return list(registry)
+    return [wanted] if isinstance(wanted, str) or callable(wanted) else list(wanted)
 
 
 def _resolve(
@@ -154,26 +181,40 @@ def _score(
             f"The measure {name!r} must return scores of shape (B,N) = {tuple(expected[0])} or (B,R,N) = {tuple(expected[1])}, "
             f"got {tuple(score.shape)}."
         )
-    return score.detach()
+    return _tied(score.detach(), record)
+
+
+def _tied(score: Tensor, record: Record) -> Tensor:
+    """Equal importance comes out a rounding apart, by item or by batch; it must rank as equal."""
+    rows = score[:, None] if score.dim() == 2 else score
+    mask = record.content[:, None] & (
+        record.mask if score.dim() == 3 else torch.ones_like(record.mask[:, :1])
+    )
+    flat, real = rows.flatten(0, 1), mask.flatten(0, 1)
+    # The model's rounding, relative to the largest score; a probability is never known better than to a rounding of 1.
+    largest = masking.fill(flat.abs().nan_to_num(0.0), real).amax(-1, keepdim=True)
+    rounding = 8 * torch.finfo(record.logits.dtype).eps
+    return tie_rounding(flat, real, rounding * largest).view(score.shape)
 
 
 class _evaluating:
     """Evaluation mode and the device asked for inside; every module's own mode and the old device after, also after an exception."""
 
     def __init__(self, model: object, device: torch.device | str | None) -> None:
-        self.root = model if isinstance(model, nn.Module) else nn.Module()
-        self.modes = [(module, module.training) for module in self.root.modules()]
-        self.home = next((parameter.device for parameter in self.root.parameters()), None)
+        self.modules = modules_of(model)
+        self.modes = [(module, module.training) for module in self.modules]
+        parameters = (parameter for module in self.modules for parameter in module.parameters())
+        self.home = next((parameter.device for parameter in parameters), None)
         self.device = device if self.home is not None else None
 
     def __enter__(self) -> None:
         for module, _ in self.modes:
             module.training = False
-        if self.device is not None:
-            self.root.to(self.device)
+        for module in self.modules if self.device is not None else []:
+            module.to(self.device)
 
     def __exit__(self, *exception: object) -> None:
         for module, mode in self.modes:
             module.training = mode
-        if self.device is not None:
-            self.root.to(self.home)
+        for module in self.modules if self.device is not None else []:
+            module.to(self.home)

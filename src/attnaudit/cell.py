@@ -99,9 +99,12 @@ def run_cell(
     if store.is_complete(folder) and not force:
         return folder
     _check(cell)
-    store.check_writable(folder)
+    _check_device(device)
+    store.check_writable(out)
     started = time.monotonic()
     splits = datasets.load(cell.dataset, data_dir=data_dir)
+    if not splits.test:
+        raise InputError(f"{splits.name}: the test split is empty, so there is nothing to audit.")
     vocabulary = Vocabulary.build(splits.train, min_count=splits.min_count)
     vectors, coverage = None, None
     architecture = cell.architecture
@@ -140,9 +143,6 @@ def run_cell(
         show_progress=show_progress,
     )
     audited = time.monotonic()
-    state = {name: value.cpu().contiguous() for name, value in fresh.state_dict().items()}
-    save_file(state, folder / "model.safetensors")
-    store.write_json(folder / "vocabulary.json", list(vocabulary.words))
     run = {
         "choices": cell.choices(),
         "model": made,
@@ -160,10 +160,15 @@ def run_cell(
             "dev": list(history.dev_scores),
             "losses": list(history.losses),
         },
-        "performance": test_performance(training.model, splits, vocabulary, cell.seed),
+        "performance": measured(training.model, splits, vocabulary, cell.seed),
         "seconds": {"training": trained - started, "audit": audited - trained},
     }
-    return store.save_results(results, folder, run=run)
+    with store.draft(folder) as working:
+        state = {name: value.cpu().contiguous() for name, value in fresh.state_dict().items()}
+        save_file(state, working / "model.safetensors")
+        store.write_json(working / "vocabulary.json", list(vocabulary.words))
+        store.write_results(results, working, run=run)
+    return folder
 
 
 def _check(cell: Cell) -> None:
@@ -176,13 +181,29 @@ def _check(cell: Cell) -> None:
         raise InputError(f"There is no file of word vectors at {cell.vectors}.")
 
 
-def load(folder: str | Path) -> Run:
-    """The model and the results of a finished run."""
+def _check_device(device: str) -> None:
+    if torch.device(device).type == "cuda" and not torch.cuda.is_available():
+        raise InputError(
+            "There is no CUDA device here, or this torch was built without it. Use --device cpu."
+        )
+
+
+def load(folder: str | Path, *, trust_code: bool = False) -> Run:
+    """The model and the results of a finished run.
+
+    A run may name parts outside the package (package.module:name), and importing one runs its code: only with trust_code=True.
+    """
     folder = Path(folder)
     details = store.read_run(folder)
     if "model" not in details:
         raise InputError(f"{folder} holds results without a model; attnaudit.store.load_results reads those.")
     vocabulary = Vocabulary(tuple(json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))))
+    foreign = [str(part) for part in details["model"].values() if ":" in choices.parse(str(part))[0]]
+    if foreign and not trust_code:
+        raise InputError(
+            f"{folder} is made with code from outside: {', '.join(foreign)}. Loading would run it; "
+            "if you trust the run, attnaudit.load(folder, trust_code=True)."
+        )
     fresh = _build(details["model"], vocabulary)
     fresh.load_state_dict(load_file(folder / "model.safetensors"))
     chosen = details["choices"]
@@ -212,7 +233,7 @@ def batches_of(examples: Sequence[Example], vocabulary: Vocabulary, classes: int
     return [collate(group, vocabulary, classes) for group in in_batches(examples, _AUDIT_BATCH)]
 
 
-def test_performance(model: Any, splits: Splits, vocabulary: Vocabulary, seed: int) -> dict[str, Any]:
+def measured(model: Any, splits: Splits, vocabulary: Vocabulary, seed: int) -> dict[str, Any]:
     """Scores on test, with an interval of the accuracy over examples."""
     labels, probs = predictions(model, splits.test, vocabulary, len(splits.classes))
     right = (probs.argmax(-1) == labels).double()

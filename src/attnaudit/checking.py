@@ -11,7 +11,7 @@ from attnaudit import choices, randomness
 from attnaudit.cell import load
 from attnaudit.contract import AttentionModel, Batch
 from attnaudit.errors import InputError
-from attnaudit.models.glass import KINDS, Glass, glass_batch
+from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.vocabulary import END, START
 
 
@@ -19,12 +19,10 @@ def find_target(target: str, seed: int) -> tuple[AttentionModel, Batch]:
     """A run directory, glass:KIND, or package.module:name: a model, or a function that returns (model, batch)."""
     if target.startswith("glass:"):
         kind = target.removeprefix("glass:")
-        if kind not in KINDS:
-            raise InputError(f"There is no glass model {kind!r}. Choose from: {', '.join(KINDS)}.")
-        return Glass(kind), glass_batch(seed=seed)
+        return Glass(kind), glass_batch(seed=seed)  # type: ignore[arg-type]  # Glass refuses what it does not know
     if Path(target).is_dir():
         run = load(target)
-        queried = run.model.query_encoder is not None
+        queried = run.results.about["run"]["model"]["with_query"]
         return run.model, random_batch(words=len(run.vocabulary), with_query=queried, seed=seed)
     if ":" not in target:
         raise InputError(
@@ -60,7 +58,9 @@ def random_batch(*, words: int, with_query: bool, seed: int, examples: int = 6) 
     lengths = torch.randint(4, 14, (examples,), generator=draw)
     tokens, mask = _texts(lengths, words, draw)
     query = _texts(lengths // 2 + 2, words, draw) if with_query else (None, None)
-    return Batch(tuple(f"random/{at}" for at in range(examples)), tokens, mask, *query)
+    names = tuple(f"random/{at}" for at in range(examples))
+    sentences = torch.arange(tokens.shape[1]).expand_as(tokens) // 4 * mask
+    return Batch(names, tokens, mask, query[0], query[1], segments=sentences)
 
 
 def _texts(lengths: torch.Tensor, words: int, draw: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:

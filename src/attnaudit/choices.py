@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import json
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -48,12 +50,32 @@ def find(
         near = difflib.get_close_matches(name, registry, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise InputError(f"There is no {kind} {name!r}.{hint} Choose from: {', '.join(registry)}.")
-    return partial(found, **options) if options else found
+    if not options:
+        return found
+    _check_options(found, name, options, kind)
+    return partial(found, **options)
+
+
+def _check_options(found: Callable[..., Any], name: str, options: dict[str, Any], kind: str) -> None:
+    """A misspelt option is told when the choice is made, not when it is used."""
+    takes = inspect.signature(found).parameters
+    known = [
+        each.name
+        for each in takes.values()
+        if each.kind is each.KEYWORD_ONLY or each.default is not each.empty
+    ]
+    unknown = [option for option in options if option not in known]
+    if unknown and not any(each.kind is each.VAR_KEYWORD for each in takes.values()):
+        raise InputError(
+            f"The {kind} {name!r} has no option {unknown[0]!r}. Choose from: {', '.join(known) or 'none'}."
+        )
 
 
 def imported(name: str, kind: str) -> Any:
     """What "package.module:name" names, whatever it is."""
     module, _, attribute = name.partition(":")
+    if "" not in sys.path:
+        sys.path.append("")  # the user's own code in the current folder, after everything installed
     try:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError, TypeError) as error:

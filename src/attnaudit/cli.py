@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +20,21 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from attnaudit import __version__
+
+        typer.echo(f"attnaudit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:  # fmt: skip
+    """May I show this model's attention as an explanation? Train or load a model, run every test of the debate, read the card."""
 
 
 @app.command()
@@ -44,7 +58,7 @@ def run(
     measures: Annotated[str | None, typer.Option(help="Comma-separated; all by default.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, bit by bit.")] = 0,
     data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, mps.")] = "cpu",
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     out: Annotated[Path, typer.Option(help="Folder that holds the run directories.")] = Path("runs"),
     force: Annotated[bool, typer.Option("--force", help="Run again even if this very run is complete.")] = False,
 ) -> None:  # fmt: skip
@@ -55,7 +69,7 @@ def run(
     """
     from attnaudit.cell import make_cell, run_cell
     from attnaudit.interventions import Plan
-    from attnaudit.store import load_results
+    from attnaudit.store import is_complete, load_results, run_name
 
     cell = make_cell(
         dataset,
@@ -79,7 +93,10 @@ def run(
     if intervention is not None:
         _intervene(intervention, Plan(cell, out, data_dir, device))
         return
-    folder = run_cell(cell, out, data_dir=data_dir, device=device, force=force)
+    folder = out / run_name(cell.choices())
+    if is_complete(folder) and not force:
+        typer.echo("This run is already complete (--force runs it again).\n")
+    run_cell(cell, out, data_dir=data_dir, device=device, force=force)
     results = load_results(folder)
     page = results.to_html(folder / "report.html")
     _show(results)
@@ -97,7 +114,7 @@ def report(
 
     found = find_runs(runs)
     page = write_page([load_results(each) for each in found], out)
-    typer.echo(f"{len(found)} runs\nReport: {page}")
+    typer.echo(f"{len(found)} run{'s' if len(found) > 1 else ''}\nReport: {page}")
 
 
 @app.command("list")
@@ -174,12 +191,18 @@ def _split(text: str) -> list[str]:
 
 def main() -> None:
     """Errors a user can put right are told in words, without a traceback."""
-    sys.path.insert(0, "")  # so that module:name finds the user's own code in the current folder
     try:
         app()
     except InputError as error:
         typer.secho(f"attnaudit: {error}", fg="red", err=True)
         raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        typer.secho(
+            "attnaudit: interrupted. Nothing half-done was kept; the same command starts again.",
+            fg="red",
+            err=True,
+        )
+        raise SystemExit(130) from None
 
 
 if __name__ == "__main__":

@@ -20,14 +20,13 @@ def logits_under(model: AttentionModel, record: Record, alpha: Tensor) -> Tensor
     return torch.cat(parts, 1)
 
 
-def probs_under(model: AttentionModel, record: Record, alpha: Tensor) -> Tensor:
-    """(B,K,C)"""
-    return masking.probabilities(logits_under(model, record, alpha), record.batch.classes)
-
-
-def decisions_under(model: AttentionModel, record: Record, alpha: Tensor) -> Tensor:
-    """(B,K) predicted classes."""
-    return masking.argmax(logits_under(model, record, alpha), record.batch.classes)
+def flipped(logits: Tensor, record: Record) -> Tensor:
+    """(B,K) from logits (B,K,C): is another candidate strictly above the predicted class, beyond rounding? NaN logits: no."""
+    chosen = logits.gather(-1, record.predicted[:, None, None].expand(-1, logits.shape[1], 1))[..., 0]
+    if record.batch.classes is not None:
+        logits = masking.fill(logits, record.batch.classes[:, None].expand_as(logits), -torch.inf)
+    rounding = 8 * torch.finfo(record.logits.dtype).eps
+    return logits.amax(-1) - chosen > rounding * (1 + chosen.abs())
 
 
 def permuted(alpha: Tensor, mask: Tensor, count: int, seed: int) -> Tensor:

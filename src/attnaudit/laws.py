@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attnaudit import masking, randomness
 from attnaudit.contract import AttentionModel, Batch, Record
+from attnaudit.differentiation import differentiating
 from attnaudit.leaving_out import leave_out_by_reading
+from attnaudit.modules import modules_of
 
 # How a model can fail when it is asked something it does not expect.
 _FAILURES = (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError)
@@ -44,6 +46,14 @@ class LawReport:
     def kept(self) -> bool:
         """True when no law is broken."""
         return all(law.verdict != "broken" for law in self.laws)
+
+    @property
+    def sentence(self) -> str:
+        if not self.kept:
+            return "Some laws are broken: audits of this model would mislead."
+        if any(law.verdict == "cannot tell" for law in self.laws):
+            return "No law is broken; some could not be tried on this model, because nothing moved."
+        return "All laws are kept."
 
     def __str__(self) -> str:
         lines = []
@@ -86,11 +96,13 @@ def _attempt(name: str, check: Callable[[], list[Law]]) -> list[Law]:
 
 
 def tolerance_of(values: Tensor) -> float:
-    """1e-10 in float64, 1e-5 relative to the largest value in float32 and below."""
+    """1e-10 in float64; relative to the largest value, 1e-5 in float32 and 8 roundings in half precision."""
     if values.dtype == torch.float64:
         return 1e-10
     largest = values.detach().abs().nan_to_num(0.0).max().item() if values.numel() else 1.0
-    return 1e-5 * max(1.0, largest)
+    return max(1e-5, 8 * torch.finfo(values.dtype).eps if values.dtype.itemsize < 4 else 0.0) * max(
+        1.0, largest
+    )
 
 
 def random_alpha(mask: Tensor, seed: int, dtype: torch.dtype, count: int = 3) -> Tensor:
@@ -176,31 +188,36 @@ def _differentiable(model: AttentionModel, batch: Batch) -> list[Law]:
 def _gradients(model: AttentionModel, batch: Batch) -> tuple[Tensor | None, Tensor | None]:
     """Of the logits in alpha and in the embeddings; None where there is no graph."""
     try:
-        embeddings = model.read(batch).embeddings.detach().clone().requires_grad_()
-        record = model.read(batch, embeddings)
-        alpha = record.alpha.detach().clone().requires_grad_()
-        logits = model.decode(record, alpha)
-        # Weighted so that classes cannot cancel.
-        weighted = (logits * torch.arange(1, logits.shape[1] + 1, device=logits.device)).sum()
-        found = torch.autograd.grad(weighted, [alpha, embeddings], allow_unused=True)
+        with differentiating():
+            return _graph(model, batch)
     except RuntimeError:  # how torch says that there is no graph, or that a tensor was made in inference mode
         return None, None
+
+
+def _graph(model: AttentionModel, batch: Batch) -> tuple[Tensor | None, Tensor | None]:
+    embeddings = model.read(batch).embeddings.detach().clone().requires_grad_()
+    record = model.read(batch, embeddings)
+    alpha = record.alpha.detach().clone().requires_grad_()
+    logits = model.decode(record, alpha)
+    # Weighted so that classes cannot cancel.
+    weighted = (logits * torch.arange(1, logits.shape[1] + 1, device=logits.device)).sum()
+    found = torch.autograd.grad(weighted, [alpha, embeddings], allow_unused=True)
     return found[0], found[1]
 
 
 def _padding(model: AttentionModel, batch: Batch, record: Record) -> list[Law]:
     """Each example alone and unpadded against the same in the batch, whose padding holds other tokens."""
     in_batch = model.read(_dirty(batch))
-    logits, weights = _difference(in_batch.logits, record.logits), 0.0
-    if in_batch.alpha.shape == record.alpha.shape:
-        weights = _difference(in_batch.alpha, record.alpha)
+    logits = _difference(in_batch.logits, record.logits)
+    same_shape = in_batch.alpha.shape == record.alpha.shape
+    weights = _difference(in_batch.alpha, record.alpha) if same_shape else math.inf
     nothing = torch.zeros_like(batch.mask[:1])
     for at in range(min(len(batch), 8)):
         alone = model.read(batch.rows(torch.tensor([at])).without(nothing))
         logits = _largest(logits, _difference(alone.logits[0], record.logits[at]))
         same = record.alpha[at, : alone.alpha.shape[1], : alone.alpha.shape[2]]
-        if same.shape == alone.alpha.shape[1:]:
-            weights = _largest(weights, _difference(alone.alpha[0], same))
+        fits = same.shape == alone.alpha.shape[1:]
+        weights = _largest(weights, _difference(alone.alpha[0], same) if fits else math.inf)
     others = _difference(record.logits, record.logits.roll(1, 0))
     hint = (
         "the padding mask does not reach the encoder or the attention, or a layer mixes examples (batch norm)"
@@ -275,19 +292,14 @@ def _pure(model: AttentionModel, batch: Batch, record: Record, before: tuple[obj
 
 
 def _fingerprint(model: object) -> tuple[object, ...]:
-    """Mode, hooks, gradients and parameters of every module the model holds."""
-    roots = (
-        [model]
-        if isinstance(model, nn.Module)
-        else [v for v in vars(model).values() if isinstance(v, nn.Module)]
-    )
+    """Mode, hooks, gradients, parameters and buffers of every module the model holds."""
     seen: list[object] = []
-    for root in roots:
-        for module in root.modules():
-            hooks = (len(module._forward_hooks), len(module._forward_pre_hooks), len(module._backward_hooks))
-            seen.append((module.training, hooks))
-        for parameter in root.parameters():
+    for module in modules_of(model):
+        hooks = (len(module._forward_hooks), len(module._forward_pre_hooks), len(module._backward_hooks))
+        seen.append(
+            (module.training, hooks, getattr(getattr(module, "config", None), "_attn_implementation", None))
+        )
+        for parameter in module.parameters(recurse=False):
             seen.append((parameter.requires_grad, parameter.grad is None, parameter._version))
-        config = getattr(root, "config", None)
-        seen.append(getattr(config, "_attn_implementation", None))
+        seen += [buffer._version for buffer in module.buffers(recurse=False)]
     return tuple(seen)

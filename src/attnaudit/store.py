@@ -7,7 +7,10 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterable
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from attnaudit.errors import InputError
 from attnaudit.results import Results
 
 RUN = "run.json"
+FILES = ("values.parquet", "summary.parquet", "examples.parquet")
 FORMAT = 1
 
 
@@ -31,7 +35,25 @@ def run_name(choices: dict[str, Any]) -> str:
 
 
 def is_complete(folder: Path) -> bool:
-    return (folder / RUN).is_file()
+    """Finished, by a version whose format this one reads."""
+    try:
+        return json.loads((folder / RUN).read_text(encoding="utf-8")).get("format") == FORMAT
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+@contextmanager
+def draft(folder: Path) -> Iterator[Path]:
+    """A folder to write a run in, which takes the place of `folder` when all is written; nothing is left of it after a failure."""
+    check_writable(folder.parent)
+    working = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
+    try:
+        yield working
+        if folder.exists():
+            shutil.rmtree(folder)
+        working.replace(folder)
+    finally:
+        shutil.rmtree(working, ignore_errors=True)
 
 
 def find_runs(folders: Iterable[Path]) -> list[Path]:
@@ -56,10 +78,15 @@ def check_writable(folder: Path) -> None:
         ) from error
 
 
-def save_results(results: Results, folder: Path, *, run: dict[str, Any] | None = None) -> Path:
+def save_results(results: Results, folder: Path) -> Path:
+    """The results alone, of a model that is kept elsewhere; complete or not at all."""
+    with draft(folder) as working:
+        write_results(results, working)
+    return folder
+
+
+def write_results(results: Results, folder: Path, *, run: dict[str, Any] | None = None) -> None:
     """values.parquet, summary.parquet, examples.parquet, card.json and, last, run.json."""
-    check_writable(folder)
-    (folder / RUN).unlink(missing_ok=True)  # while files change, the directory is not complete
     results.values.to_parquet(folder / "values.parquet", index=False)
     results.summaries.to_parquet(folder / "summary.parquet", index=False)
     results.examples.to_parquet(folder / "examples.parquet", index=False)
@@ -69,7 +96,6 @@ def save_results(results: Results, folder: Path, *, run: dict[str, Any] | None =
     }  # of a run that was read back
     details = {"format": FORMAT, "about": about, "versions": versions(), **(run or {})}
     write_json(folder / RUN, details)
-    return folder
 
 
 def load_results(folder: str | Path) -> Results:
@@ -82,16 +108,17 @@ def load_results(folder: str | Path) -> Results:
 
 
 def read_run(folder: Path) -> dict[str, Any]:
+    if not folder.is_dir():
+        raise InputError(f"There is no directory {folder}.")
     if not is_complete(folder):
         raise InputError(
-            f"{folder} is not a complete run: it has no {RUN}. Give a directory that `attnaudit run` has finished."
+            f"{folder} is not a complete run: its {RUN} is missing, damaged or of another version. "
+            "Give a directory that `attnaudit run` has finished, or run it again."
         )
-    details = json.loads((folder / RUN).read_text(encoding="utf-8"))
-    if details.get("format") != FORMAT:
-        raise InputError(
-            f"{folder} was written in format {details.get('format')}, this version reads {FORMAT}. Run it again."
-        )
-    return details
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        raise InputError(f"{folder} has lost {', '.join(missing)}. Run it again with --force.")
+    return json.loads((folder / RUN).read_text(encoding="utf-8"))
 
 
 def write_json(path: Path, content: Any) -> None:

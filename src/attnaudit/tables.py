@@ -29,7 +29,7 @@ class Table:
         return {audit for audit, *_ in self._columns}
 
     def start(self, record: Record) -> None:
-        self._attends = record.mask.any(-1).any(-1).cpu()
+        self._rows = record.mask.any(-1).cpu()  # (B,R) rows that have anything to attend to
         labels = record.batch.labels
         self._examples.append(
             pd.DataFrame(
@@ -54,8 +54,10 @@ class Table:
                     f"{metric!r} has shape {tuple(tensor.shape)}."
                 )
             rows = tensor[:, None] if tensor.dim() == 1 else tensor
-            # Where there is nothing to attend to, there is nothing to say.
-            answered = rows.detach().double().cpu().masked_fill(~self._attends[:, None], torch.nan)
+            # Where there is nothing to attend to, in a row or in the whole example, there is nothing to say.
+            by_row = tensor.dim() == 2 and rows.shape == self._rows.shape
+            attends = self._rows if by_row else self._rows.any(-1, keepdim=True)
+            answered = rows.detach().double().cpu().masked_fill(~attends, torch.nan)
             for row, column in enumerate(answered.unbind(1)):
                 self._columns[audit, measure, metric, row].append((batch, column.numpy()))
 

@@ -8,8 +8,8 @@ from torch import Tensor
 from attnaudit import masking
 
 
-def tie_rounding(scores: Tensor, mask: Tensor, tolerance: float) -> Tensor:
-    """scores (B,N) where runs of values closer than tolerance to their neighbours are set to the least of the run.
+def tie_rounding(scores: Tensor, mask: Tensor, tolerance: Tensor) -> Tensor:
+    """scores (B,N) where runs of values closer than tolerance (B,1) to their neighbours are set to the least of the run.
 
     Only runs that are narrow as a whole: in a long text many distinct values may lie close together like beads, and are left alone.
     Values outside the mask, and NaN, stay as they are.

@@ -39,4 +39,5 @@ class Vocabulary:
     def encode(self, tokens: Sequence[str]) -> list[int]:
         """Numbers of the words between a start and an end mark."""
         index = self.index
-        return [START, *(index.get(token, UNKNOWN) for token in tokens), END]
+        # A text may contain the very characters of a mark; as a word it is an unknown one.
+        return [START, *(UNKNOWN if token in MARKS else index.get(token, UNKNOWN) for token in tokens), END]

@@ -10,7 +10,7 @@ from torch import Tensor
 from attnaudit import statistics
 from attnaudit.audits.declaration import Declaration, Metric, NotApplicable, Values, declares
 from attnaudit.contract import AttentionModel, Record
-from attnaudit.measures import MADE_OF_ATTENTION
+from attnaudit.measures import WITNESSES
 
 BETWEEN = "between_measures"
 
@@ -30,8 +30,8 @@ BETWEEN = "between_measures"
 def agreement(model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int) -> Values:
     """tau and its p-value of attention with every measure (B,R), and of every pair of measures: (B,).
 
-    Floor: attention against random scores. Ceiling: importance measures against each other, and their mean, `between_measures`;
-    no ranking can be asked to agree with measures more than they agree among themselves. NaN: a constant vector has no tau.
+    Floor: attention against random scores. Ceiling: the witnesses (gradient, leave_one_out) against each other, and the
+    mean over their pairs, `between_measures`; no ranking can be asked to agree with them more than they agree among themselves. NaN: a constant vector has no tau.
     """
     others = [name for name in scores if name != "attention"]
     if not others:
@@ -45,10 +45,9 @@ def agreement(model: AttentionModel, record: Record, scores: dict[str, Tensor], 
         ]
         for metric in ("tau", "p", "significant"):
             values[name, metric] = torch.stack([tau[metric] for tau in taus], 1)
-    independent = [name for name in others if name not in MADE_OF_ATTENTION and name != "random"]
     pairs = {
-        f"{a}|{b}": _tau(scores[a].flatten(1), scores[b].flatten(1), record.content)
-        for a, b in combinations([name for name in independent if scores[name].dim() == 2], 2)
+        f"{a}|{b}": _tau(scores[a], scores[b], record.content)
+        for a, b in combinations([name for name in WITNESSES if name in scores], 2)
     }
     for pair, found in pairs.items():
         values |= {(pair, metric): value for metric, value in found.items()}

@@ -14,7 +14,7 @@ from attnaudit.contract import AttentionModel, Record
     Declaration(
         question="Does the ranking find the words known to decide?",
         metrics={
-            "hit": Metric("the top item is evidence", "hit@random", 1.0),
+            "hit": Metric("the top item is evidence; floor: what a random item would be", "share", 1.0),
             "auprc": Metric("area under precision–recall of evidence by the ranking", "auprc@random", 1.0),
             "mass": Metric("share of weight on evidence", "share", 1.0),
             "share": Metric("share of items that are evidence", 0.0, 1.0),

@@ -8,7 +8,9 @@ from torch import Tensor
 from attnaudit import exact, masking, randomness
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
-from attnaudit.counterfactual import logits_under, without_item
+from attnaudit.counterfactual import flipped, logits_under, without_item
+
+_PREFIXES = 32
 
 
 @declares(
@@ -42,7 +44,9 @@ def flip_fraction(model: AttentionModel, record: Record, scores: dict[str, Tenso
         order = masking.descending(ranking.double().nan_to_num(nan=-torch.inf), attended, tie_break)
         flips = _flips(model, record, order)
         fraction = flips.to(torch.int8).argmax(-1).double() / length
-        values |= _values(name, fraction, flips.any(-1))
+        unknown = (ranking.isnan() & record.content).any(-1)  # no ranking, no answer
+        found = _values(name, fraction, flips.any(-1))
+        values |= {key: value.masked_fill(unknown, torch.nan) for key, value in found.items()}
     if record.readout is not None:
         best = exact.smallest_flip(
             record.alpha[:, 0].double(), record.readout.double(), attended, classes=record.batch.classes
@@ -67,16 +71,19 @@ def _flips(model: AttentionModel, record: Record, order: Tensor) -> Tensor:
         )
     else:
         place = order.argsort(-1)
-        prefix = torch.arange(order.shape[1], device=order.device)
-        drop = place[:, None] < prefix[:, None]  # (B,k,N)
-        alpha = without_item(record.alpha[:, None], record.mask[:, None], drop[:, :, None])
-        # A row emptied before the others attends to nothing; a prefix that empties every row has no output.
-        gone = alpha.isnan().all(-1).all(-1)
-        logits = logits_under(model, record, alpha.nan_to_num(0.0)).masked_fill(gone[..., None], torch.nan)
-    chosen = logits.gather(-1, record.predicted[:, None, None].expand(-1, logits.shape[1], 1))[..., 0]
-    if record.batch.classes is not None:
-        logits = masking.fill(logits, record.batch.classes[:, None].expand_as(logits), -torch.inf)
-    # Strictly larger, beyond rounding; NaN (nothing left) compares as no flip.
-    flips = logits.amax(-1) - chosen > 1e-9 * (1 + chosen.abs())
+        prefixes = torch.arange(order.shape[1], device=order.device)
+        # A few prefixes at a time: all of them at once would be N·N weights an example.
+        parts = [_without_first(model, record, place, part) for part in prefixes.split(_PREFIXES)]
+        logits = torch.cat(parts, 1)
+    flips = flipped(logits, record)
     flips[:, 0] = False  # nothing is removed yet
     return flips
+
+
+def _without_first(model: AttentionModel, record: Record, place: Tensor, prefixes: Tensor) -> Tensor:
+    """Logits (B,k,C) without the items ranked before each prefix length."""
+    drop = place[:, None] < prefixes[:, None]  # (B,k,N)
+    alpha = without_item(record.alpha[:, None], record.mask[:, None], drop[:, :, None])
+    # A row emptied before the others attends to nothing; a prefix that empties every row has no output.
+    gone = alpha.isnan().all(-1).all(-1)
+    return logits_under(model, record, alpha.nan_to_num(0.0)).masked_fill(gone[..., None], torch.nan)

@@ -22,6 +22,8 @@ FIDELITIES = ("corrected", "code", "paper")
         metrics={
             "jsd": Metric("JSD of the furthest attention with the same prediction, nats", 0.0, "jsd_any"),
             "upper": Metric("no attention with the same prediction is further than this", 0.0, "jsd_any"),
+            "jsd_share": Metric("jsd as a share of the furthest any attention could be", 0.0, 1.0),
+            "upper_share": Metric("upper as a share of the same", 0.0, 1.0),
             "exact": Metric("jsd and upper are one: this is the true maximum", 0.0, 1.0),
             "found": Metric("some other attention with the same prediction was found", 0.0, 1.0),
             "tvd": Metric("change of the prediction under it", 0.0, 1.0),
@@ -43,12 +45,13 @@ def furthest(
     fidelity: str = "corrected",
 ) -> Values:
     """ε-max JSD: `jsd` (found), `upper` (certified), `exact` (the two agree), `tvd` (what it costs), and `jsd_any`, the ceiling:
-    the furthest any attention could be, whatever the prediction.
+    the furthest any attention could be, whatever the prediction. `jsd_share`, `upper_share`: as shares of that; NaN with one item.
 
     corrected: exact with a readout and two classes, a certified interval with more, a search without a readout. code, paper: the
     search of Jain & Wallace as released and as printed, which can fall short; a failed search counts 0, as there.
     """
     found, jsd, upper, tight = alternative(model, record, seed, epsilon=epsilon, fidelity=fidelity)
+    anything = _unconstrained(record)
     moved = statistics.tvd(_probs(model, record, found), record.probs)
     return {
         ("", "jsd"): jsd,
@@ -56,7 +59,9 @@ def furthest(
         ("", "exact"): tight.double(),
         ("", "found"): (jsd > 0).double(),
         ("", "tvd"): moved,
-        ("", "jsd_any"): _unconstrained(record),
+        ("", "jsd_any"): anything,
+        ("", "jsd_share"): jsd / anything.where(anything > 0, torch.nan),
+        ("", "upper_share"): upper / anything.where(anything > 0, torch.nan),
     }
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from attnaudit import masking, statistics
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
-from attnaudit.counterfactual import logits_under, permuted
+from attnaudit.counterfactual import flipped, logits_under, permuted
 
 
 @declares(
@@ -35,13 +35,12 @@ def permutation(
     shuffled = permuted(record.alpha, record.mask, shuffles, seed)
     logits = logits_under(model, record, shuffled)
     moved = statistics.tvd(masking.probabilities(logits, record.batch.classes), record.probs[:, None])
-    decided = masking.argmax(logits, record.batch.classes)
     values: Values = {
         ("", "tvd_median"): moved.quantile(
             0.5, dim=1
         ),  # not .median(), which takes the lower of the middle two
         ("", "tvd_mean"): moved.mean(1),
-        ("", "flipped"): (decided != record.predicted[:, None]).double().mean(1),
+        ("", "flipped"): flipped(logits, record).double().mean(1),
         ("", "max_attention"): record.alpha.amax(-1),
         ("", "tvd_reach"): _reach(record),
     }

@@ -10,7 +10,7 @@ from torch import Tensor
 from attnaudit import masking, randomness, statistics
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
-from attnaudit.counterfactual import logits_under, without_item
+from attnaudit.counterfactual import flipped, logits_under, without_item
 from attnaudit.fidelity import check_fidelity
 
 FIDELITIES = ("corrected", "code")
@@ -51,7 +51,7 @@ def top_item(
     `js_reach`, the ceiling: ΔJS if the random item had changed nothing. NaN with fewer than two items.
     """
     check_fidelity(fidelity, FIDELITIES, "the audit top_item")
-    top = masking.fill(record.alpha, record.mask, -1.0).argmax(-1, keepdim=True)
+    top = masking.descending(record.alpha, record.mask, _draws(record, "top_item ties", seed))[..., :1]
     other = _random_item(record, top, seed, fidelity)
     removed = [_without(record, item) for item in (top, other)]
     p = record.probs[:, None]
@@ -60,8 +60,7 @@ def top_item(
         logits = logits_under(model, record, alpha)
         answered = ~logits.isnan().any(-1)
         js.append(statistics.jsd(masking.probabilities(logits, record.batch.classes), p))
-        flipped = masking.argmax(logits, record.batch.classes) != record.predicted[:, None]
-        flips.append(torch.where(answered, flipped.double(), torch.nan))
+        flips.append(torch.where(answered, flipped(logits, record).double(), torch.nan))
     few = record.mask.sum(-1) < 2
     (js_top, js_other), (top_flips, other_flips) = js, flips
     weight = [record.alpha.gather(-1, item)[..., 0] for item in (top, other)]
@@ -81,21 +80,24 @@ def top_item(
 
 def _random_item(record: Record, top: Tensor, seed: int, fidelity: str) -> Tensor:
     """One item a row (B,R,1), by example, whatever the batch."""
-    rows = record.alpha.shape[1]
-    names = record.batch.example_id
-    draw = torch.stack(
-        [
-            randomness.uniform(randomness.keys(seed, f"top_item/{r}", names), record.alpha.shape[2])
-            for r in range(rows)
-        ],
-        1,
-    ).to(record.alpha.device)
+    draw = _draws(record, "top_item", seed)
     if fidelity == "corrected":
         allowed = record.mask.scatter(-1, top, False)
     else:
         first = record.mask.to(torch.int8).argmax(-1, keepdim=True)
         allowed = record.mask.scatter(-1, first, False)
     return masking.fill(draw, allowed, -1.0).argmax(-1, keepdim=True)
+
+
+def _draws(record: Record, name: str, seed: int) -> Tensor:
+    """Random numbers (B,R,N) by example, row and place."""
+    rows = [
+        randomness.uniform(
+            randomness.keys(seed, f"{name}/{row}", record.batch.example_id), record.alpha.shape[2]
+        )
+        for row in range(record.alpha.shape[1])
+    ]
+    return torch.stack(rows, 1).to(record.alpha.device)
 
 
 def _without(record: Record, item: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from torch import Tensor
 from attnaudit import masking, statistics
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
-from attnaudit.counterfactual import logits_under
+from attnaudit.counterfactual import flipped, logits_under
 
 
 @declares(
@@ -26,11 +26,12 @@ from attnaudit.counterfactual import logits_under
 def uniform_attention(model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int) -> Values:
     """Every row uniform over its real items: TVD, decision flips and, with labels, accuracy lost."""
     even = masking.uniform(record.mask, record.alpha.dtype)
-    logits = logits_under(model, record, even[:, None])[:, 0]
-    decided = masking.argmax(logits, record.batch.classes)
+    several = logits_under(model, record, even[:, None])
+    logits, flips = several[:, 0], flipped(several, record)[:, 0]
+    decided = record.predicted.where(~flips, masking.argmax(logits, record.batch.classes))
     values: Values = {
         ("", "tvd"): statistics.tvd(masking.probabilities(logits, record.batch.classes), record.probs),
-        ("", "flipped"): (decided != record.predicted).double(),
+        ("", "flipped"): flips.double(),
     }
     if record.batch.labels is not None:
         right = [(choice == record.batch.labels).double() for choice in (record.predicted, decided)]

@@ -11,7 +11,7 @@ from attnaudit.performance import performance
 
 
 def compare_performance(
-    labels: Tensor, first: Tensor, second: Tensor, *, seed: int = 0, resamples: int = 500
+    labels: Tensor, first: Tensor, second: Tensor, *, seed: int = 0, resamples: int = 1000
 ) -> pd.DataFrame:
     """labels (B,), probs (B,C) of two models -> one line a metric: first, second, difference, low, high (95 %, percentile bootstrap).
 
@@ -19,12 +19,15 @@ def compare_performance(
     """
     own, other = performance(labels, first), performance(labels, second)
     draw = np.random.default_rng(randomness.derive(seed, "performance"))
-    drawn = []
-    for _ in range(resamples):
-        picked = draw.integers(0, len(labels), len(labels))
-        a, b = (performance(labels[picked], probs[picked]) for probs in (first, second))
-        drawn.append({name: a.get(name, np.nan) - b.get(name, np.nan) for name in own})
-    spread = pd.DataFrame(drawn)
+    # How often each resample drew each example; every metric is then a matter of weighted counts.
+    counts = draw.multinomial(len(labels), np.full(len(labels), 1 / len(labels)), size=resamples).astype(
+        float
+    )
+    spread = {
+        name: _resampled(name, labels.numpy(), first.numpy(), counts)
+        - _resampled(name, labels.numpy(), second.numpy(), counts)
+        for name in own
+    }
     return pd.DataFrame(
         [
             {
@@ -32,9 +35,39 @@ def compare_performance(
                 "first": own[name],
                 "second": other[name],
                 "difference": own[name] - other[name],
-                "low": float(spread[name].quantile(0.025)),
-                "high": float(spread[name].quantile(0.975)),
+                "low": float(np.nanquantile(spread[name], 0.025)),
+                "high": float(np.nanquantile(spread[name], 0.975)),
             }
             for name in own
         ]
     )
+
+
+def _resampled(name: str, labels: np.ndarray, probs: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The metric of `performance` on every resample (S,), from how often it drew each example (S,B)."""
+    predicted = probs.argmax(-1)
+    if name == "accuracy":
+        return counts @ (predicted == labels) / counts.sum(-1)
+    if name == "roc_auc":
+        return _auc(labels, probs[:, 1], counts)
+    classes = [1] if probs.shape[1] == 2 else sorted(set(labels) | set(predicted))
+    return np.mean([_f1(predicted == label, labels == label, counts) for label in classes], 0)
+
+
+def _f1(predicted: np.ndarray, true: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    hit, of_either = (
+        counts @ (predicted & true),
+        counts @ predicted.astype(float) + counts @ true.astype(float),
+    )
+    return np.divide(2 * hit, of_either, out=np.zeros(len(counts)), where=of_either > 0)
+
+
+def _auc(labels: np.ndarray, scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Share of pairs of a positive and a negative that the scores put in order, ties half; NaN without one of each."""
+    levels, level = np.unique(scores, return_inverse=True)
+    by_level = np.zeros((len(scores), len(levels)))
+    by_level[np.arange(len(scores)), level] = 1
+    positive, negative = (counts * (labels == 1)) @ by_level, (counts * (labels == 0)) @ by_level
+    below = negative.cumsum(-1) - negative / 2
+    pairs = positive.sum(-1) * negative.sum(-1)
+    return np.divide((positive * below).sum(-1), pairs, out=np.full(len(counts), np.nan), where=pairs > 0)

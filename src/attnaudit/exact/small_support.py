@@ -72,12 +72,14 @@ def _best_pair(given: Prepared, epsilon: float) -> Tensor:
     """The furthest feasible mixture of two promising items, on a grid of weights sharpened by bisection."""
     items = _promising(given)  # (b,m)
     m = items.shape[1]
-    first, second = (each.flatten() for each in torch.meshgrid(*[torch.arange(m)] * 2, indexing="ij"))
+    first, second = (
+        each.flatten() for each in torch.meshgrid(*[torch.arange(m, device=items.device)] * 2, indexing="ij")
+    )
     first, second = first[first < second], second[first < second]
     if not len(first):
         return given.alpha
     readout = given.readout.gather(1, items[..., None].expand(-1, -1, given.readout.shape[2]))
-    weight = torch.linspace(0, 1, _PAIR_WEIGHTS + 2, dtype=torch.float64)[1:-1]
+    weight = torch.linspace(0, 1, _PAIR_WEIGHTS + 2, dtype=torch.float64, device=items.device)[1:-1]
     logits = (
         weight[:, None] * readout[:, first, None] + (1 - weight)[:, None] * readout[:, second, None]
     )  # (b,pairs,weights,C)

@@ -26,8 +26,11 @@ class Findings:
     runs: tuple[Path, ...]
 
     def save(self, folder: Path) -> Path:
-        store.check_writable(folder)
-        (folder / DONE).unlink(missing_ok=True)
+        with store.draft(folder) as working:
+            self._write(working)
+        return folder
+
+    def _write(self, folder: Path) -> None:
         self.summary.to_parquet(folder / "summary.parquet", index=False)
         self.examples.to_parquet(folder / "examples.parquet", index=False)
         about: dict[str, Any] = {
@@ -37,7 +40,6 @@ class Findings:
             "versions": store.versions(),
         }
         store.write_json(folder / DONE, about)
-        return folder
 
     def __str__(self) -> str:
         return f"{self.question}\n{self.summary.round(3).to_string(index=False)}"

@@ -21,5 +21,6 @@ MEASURES: dict[str, Measure] = {
     "random": random,
 }
 
-# Rankings that contain the attention itself: no independent witness of what matters.
-MADE_OF_ATTENTION = frozenset({"attention", "attention_gradient", "attention_times_gradient"})
+# Measures that say what matters without asking the attention: only they set the ceiling of agreement, since any other ranking,
+# a user's own among them, could lower it and so make the attention look good.
+WITNESSES = ("gradient", "leave_one_out")

@@ -7,11 +7,12 @@ from torch import Tensor
 
 from attnaudit import masking
 from attnaudit.contract import AttentionModel, Record
+from attnaudit.differentiation import differentiating
 
 
 def attention_gradient(model: AttentionModel, record: Record, seed: int) -> Tensor:
     """Signed ∂p(predicted class)/∂alpha (B,R,N)."""
-    with torch.enable_grad():
+    with differentiating():
         alpha = record.alpha.detach().requires_grad_()
         probs = masking.probabilities(model.decode(record, alpha), record.batch.classes)
         chosen = probs.gather(1, record.predicted[:, None]).sum()

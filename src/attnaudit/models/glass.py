@@ -17,6 +17,7 @@ from torch import Tensor
 
 from attnaudit import masking, randomness
 from attnaudit.contract import Batch, Record
+from attnaudit.errors import InputError
 
 Kind = Literal["oracle", "inert", "shifted"]
 KINDS: tuple[Kind, ...] = ("oracle", "inert", "shifted")
@@ -31,10 +32,14 @@ class Glass:
     focus: float = 4.0  # score of the deciding item; the others score 0
     dtype: torch.dtype = torch.float32
 
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"There is no glass model {self.kind!r}. Choose from: {', '.join(KINDS)}.")
+
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         if embeddings is None:
-            embeddings = self._table()[batch.tokens]
-        deciding = torch.isin(batch.tokens, torch.tensor(DECIDING)) & batch.mask
+            embeddings = self._table(batch.tokens.device)[batch.tokens]
+        deciding = torch.isin(batch.tokens, torch.tensor(DECIDING, device=batch.tokens.device)) & batch.mask
         scores = self.focus * deciding.to(self.dtype)
         carried = embeddings * batch.mask[..., None]
         if self.kind == "inert":
@@ -44,8 +49,8 @@ class Glass:
         else:
             hidden = carried
         alpha = masking.softmax(scores, batch.mask)[:, None]
-        readout = hidden + self._bias()
-        place = torch.arange(batch.tokens.shape[1]).expand_as(batch.tokens)
+        readout = hidden + self._bias(batch.tokens.device)
+        place = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(batch.tokens)
         return Record(
             batch=batch,
             embeddings=embeddings,
@@ -54,24 +59,24 @@ class Glass:
             mask=batch.mask[:, None],
             content=batch.mask,
             item_of_token=place.masked_fill(~batch.mask, -1),
-            logits=(alpha @ hidden)[:, 0] + self._bias(),
+            logits=(alpha @ hidden)[:, 0] + self._bias(batch.tokens.device),
             readout=readout,
         )
 
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
         assert record.hidden is not None  # read() always sets it
         hidden = record.hidden[:, None] if alpha.dim() == 4 else record.hidden
-        return (alpha @ hidden).squeeze(-2) + self._bias()
+        return (alpha @ hidden).squeeze(-2) + self._bias(alpha.device)
 
-    def _table(self) -> Tensor:
-        table = torch.zeros(_WORDS, 2, dtype=self.dtype)
+    def _table(self, device: torch.device) -> Tensor:
+        table = torch.zeros(_WORDS, 2, dtype=self.dtype, device=device)
         for label, token in enumerate(DECIDING):
             table[token, label] = self.strength
         return table
 
-    def _bias(self) -> Tensor:
+    def _bias(self, device: torch.device | None = None) -> Tensor:
         # Class 0 wins where nothing is said.
-        return torch.tensor([0.5, 0.0], dtype=self.dtype)
+        return torch.tensor([0.5, 0.0], dtype=self.dtype, device=device)
 
 
 def glass_batch(examples: int = 64, *, shortest: int = 8, longest: int = 14, seed: int = 0) -> Batch:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from attnaudit import masking
 from attnaudit.contract import Batch, Record
 from attnaudit.errors import InputError
 from attnaudit.models.parts import Architecture, make_encoder, make_output, make_projection, make_scorer
@@ -114,7 +113,7 @@ class Hierarchical(nn.Module):
     def _words(self, embeddings: Tensor, layout: _Layout, query: Tensor | None) -> tuple[Tensor, Tensor]:
         """Hidden state of every word (B,T,H) and attention of every sentence over the words (B,S,T)."""
         batch, sentences, widest = layout.words.shape
-        cut = _scatter(embeddings, layout.slot, sentences * widest).view(batch * sentences, widest, -1)
+        cut = _scatter(embeddings, layout.slot, sentences * widest).reshape(batch * sentences, widest, -1)
         hidden = self.word_encoder(cut, layout.words.flatten(0, 1))
         each = None if query is None else query.repeat_interleave(sentences, 0)
         alpha = self.projection(self.scorer["word"](hidden, each), layout.words.flatten(0, 1))
@@ -143,7 +142,11 @@ def _layout(batch: Batch) -> _Layout:
     word = batch.mask & (batch.tokens > END)
     # Sentences are numbered by where they begin, so that one whose words were all deleted leaves no hole.
     before = torch.full_like(batch.segments, -1)
-    number = masking.fill(batch.segments.double(), word, -1.0).cummax(-1).values.long()
+    number = batch.segments.where(word, -1).cummax(-1).values
+    if (batch.segments < number)[word].any():
+        raise InputError(
+            "The sentence numbers of a text must never go down: sentences come one after the other."
+        )
     before[:, 1:] = number[:, :-1]
     sentence = (word & (number != before)).cumsum(-1) - 1
     count = max(int(sentence.max()) + 1, 1)

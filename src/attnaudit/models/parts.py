@@ -27,7 +27,7 @@ class Architecture:
         return asdict(self)
 
     def check(self) -> None:
-        """Every name of a part is known."""
+        """Every name of a part is known, and so is every option."""
         choices.find(ENCODERS, self.encoder, "encoder")
         choices.find(SCORERS, self.scorer, "scorer")
         choices.find(PROJECTIONS, self.projection, "projection")

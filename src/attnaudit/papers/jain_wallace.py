@@ -40,7 +40,14 @@ TABLE_2 = (
 def beside_published(results: Results) -> pd.DataFrame:
     """Our mean tau and its interval beside both published ones; empty where nothing was published for this run."""
     chosen = results.about.get("run", {}).get("choices", {})
-    same_model = chosen.get("encoder", "").startswith("bilstm") and chosen.get("scorer") == "additive"
+    parts = ("model", "scorer", "projection", "variant")
+    same_model = chosen.get("encoder", "").startswith("bilstm") and [chosen.get(part) for part in parts] == [
+        "attentive",
+        "additive",
+        "softmax",
+        "ordinary",
+    ]
+    dataset = "babi:task=1" if chosen.get("dataset") == "babi" else chosen.get("dataset")
     ours = results.summaries
     ours = ours[(ours["audit"] == "agreement") & (ours["metric"] == "tau")].set_index(["group", "measure"])
     lines = [
@@ -54,6 +61,6 @@ def beside_published(results: Results) -> pd.DataFrame:
             "high": round(float(ours.loc[(line.group, line.measure), "high"]), 3),
         }
         for line in TABLE_2
-        if same_model and line.dataset == chosen.get("dataset") and (line.group, line.measure) in ours.index
+        if same_model and line.dataset == dataset and (line.group, line.measure) in ours.index
     ]
     return pd.DataFrame(lines)

@@ -11,9 +11,8 @@ from attnaudit.results import Results
 
 def heatmaps(results: Results, count: int) -> list[dict[str, Any]]:
     """The first `count` illustrated examples, of sites with one row."""
-    if results.about["rows"] != 1 or not len(results.examples):
-        return []
-    return [_heatmap(line, results.about["classes"]) for line in results.examples.head(count).itertuples()]
+    one_row = [line for line in results.examples.itertuples() if len(line.attention) == len(line.tokens)]
+    return [_heatmap(line, results.about["classes"]) for line in one_row[:count]]
 
 
 def _heatmap(example: Any, classes: list[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from attnaudit.card import Finding
 from attnaudit.report.heatmap import heatmaps
 from attnaudit.results import Results
+from attnaudit.store import check_writable
 
 _HEATMAPS = 10
 
@@ -20,7 +21,7 @@ _HEATMAPS = 10
 def write_page(results: Sequence[Results], path: Path) -> Path:
     """The page of one or several results, written whole or not at all."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    check_writable(path.parent)
     html = (
         _environment()
         .get_template("page.html")
@@ -117,11 +118,14 @@ def _readout(results: Results) -> str:
 
 
 def _tables(results: Results) -> list[dict[str, Any]]:
-    """One table an audit: overall, then by predicted class."""
+    """One table an audit: overall, then by predicted class; the mean over rows where there are several."""
     tables = []
     frame = results.summaries
     for audit in dict.fromkeys(frame["audit"].astype(str)):
-        part = frame[(frame["audit"] == audit) & (frame["row"] <= 0)]
+        part = frame[frame["audit"] == audit]
+        part = part[
+            part["row"] == part.groupby(["measure", "metric", "group"], observed=True)["row"].transform("min")
+        ]
         tables.append({"audit": audit, "lines": [_line(line) for line in part.itertuples()]})
     return tables
 
@@ -148,7 +152,9 @@ def _bar(finding: Finding) -> dict[str, float] | None:
     marks = [finding.floor, finding.ceiling, finding.low, finding.high]
     known = [mark for mark in marks if not math.isnan(mark)]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    if not high > low:
+    if (
+        not high - low > 0.02
+    ):  # floor, ceiling and value all but coincide: a picture would blow up nothing into something
         return None
 
     def place(value: float) -> float:
@@ -166,4 +172,4 @@ def _bar(finding: Finding) -> dict[str, float] | None:
 def _number(value: float) -> str:
     if value is None or pd.isna(value):
         return "–"
-    return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0 else f"{value:.0e}"
+    return f"{value:.3f}" if abs(value) >= 0.0005 else "0.000"
