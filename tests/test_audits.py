@@ -1247,11 +1247,11 @@ def test_examples_need_names_of_their_own() -> None:
 def test_what_is_no_model_is_refused_in_words() -> None:
     with pytest.raises(InputError, match=r"got Linear. The order is audit\(model, data\)"):
         audit(torch.nn.Linear(2, 2), glass_batch(8))
+
+    def mine(model, record, seed):
+        return record.alpha
+
     with pytest.raises(InputError, match="There are two of the measure 'mine'"):
-
-        def mine(model, record, seed):
-            return record.alpha
-
         audit(Glass("oracle"), glass_batch(8), measures=[mine, mine])
 
 

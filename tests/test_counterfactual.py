@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attnaudit import counterfactual
 from attnaudit.contract import Batch, Record
-from attnaudit.counterfactual import decisions_under, logits_under, permuted, probs_under, without_item
+from attnaudit.counterfactual import flipped, logits_under, permuted, without_item
 
 
 class Bent:
@@ -207,18 +207,21 @@ def test_without_a_readout_the_model_decodes_in_parts_of_any_size(
             np.testing.assert_allclose(found[at, k], plain, atol=1e-12)
 
 
-def test_only_candidate_classes_have_probability_and_can_be_decided_for() -> None:
+def test_a_flip_needs_a_candidate_strictly_above_the_decision_beyond_rounding() -> None:
     record = made_record(6, classes=4)
     classes = torch.tensor([[True, False, True, False]] * 3 + [[False, True, False, False]] * 3)
     record = replace(record, batch=replace(record.batch, classes=classes))
     alpha = alternatives(record, 5)
-    logits = logits_under(Bent(1, 9, 4), record, alpha).numpy()
-    probs = probs_under(Bent(1, 9, 4), record, alpha).numpy()
-    decided = decisions_under(Bent(1, 9, 4), record, alpha).numpy()
+    logits = logits_under(Bent(1, 9, 4), record, alpha)
+    found = flipped(logits, record)
     for at in range(6):
         allowed = [c for c in range(4) if classes[at, c]]
+        own = max(allowed, key=lambda c, at=at: record.logits[at, c].item())
         for k in range(5):
-            power = {c: math.exp(logits[at, k, c]) for c in allowed}
-            expected = [power.get(c, 0.0) / sum(power.values()) for c in range(4)]
-            np.testing.assert_allclose(probs[at, k], expected, atol=1e-12)
-            assert decided[at, k] == max(allowed, key=lambda c, at=at, k=k: logits[at, k, c])
+            expected = max(logits[at, k, c].item() for c in allowed) > logits[at, k, own].item() + 1e-9
+            assert bool(found[at, k]) == expected
+    assert found[:3].any()
+    assert not found[3:].any()  # a lone candidate is never left
+    level = record.logits[:, None].clone()
+    assert not flipped(level, record).any()
+    assert not flipped(torch.full_like(level, math.nan), record).any()

@@ -191,7 +191,7 @@ def _tied(score: Tensor, record: Record) -> Tensor:
         record.mask if score.dim() == 3 else torch.ones_like(record.mask[:, :1])
     )
     flat, real = rows.flatten(0, 1), mask.flatten(0, 1)
-    # The model's rounding, relative to the largest score; a probability is never known better than to a rounding of 1.
+    # The model's rounding, relative to the largest score. Measures that know more of their own rounding tie by themselves.
     largest = masking.fill(flat.abs().nan_to_num(0.0), real).amax(-1, keepdim=True)
     rounding = 8 * torch.finfo(record.logits.dtype).eps
     return tie_rounding(flat, real, rounding * largest).view(score.shape)

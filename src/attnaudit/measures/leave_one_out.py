@@ -8,10 +8,14 @@ from torch import Tensor
 from attnaudit import masking, statistics
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.leaving_out import leave_out
+from attnaudit.ties import tie_rounding
 
 
 def leave_one_out(model: AttentionModel, record: Record, seed: int) -> Tensor:
     """TVD(ŷ(x without item), ŷ(x)) (B,N). NaN where nothing would be left of the text, and for items that do not count."""
     with torch.no_grad():
         without = masking.probabilities(leave_out(model, record), record.batch.classes)
-        return statistics.tvd(without, record.probs[:, None])
+        change = statistics.tvd(without, record.probs[:, None])
+        # Each value comes from a pass of its own, and probabilities are known to a rounding of 1, however small the change.
+        rounding = torch.full_like(change[:, :1], 4 * torch.finfo(record.logits.dtype).eps)
+        return tie_rounding(change, record.content, rounding)

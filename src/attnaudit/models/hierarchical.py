@@ -117,8 +117,8 @@ class Hierarchical(nn.Module):
         hidden = self.word_encoder(cut, layout.words.flatten(0, 1))
         each = None if query is None else query.repeat_interleave(sentences, 0)
         alpha = self.projection(self.scorer["word"](hidden, each), layout.words.flatten(0, 1))
-        together = _gather(hidden.view(batch, sentences * widest, -1), layout.slot)
-        weights = _gather(alpha.view(batch, sentences * widest, 1), layout.slot)[..., 0]
+        together = _gather(hidden.reshape(batch, sentences * widest, -1), layout.slot)
+        weights = _gather(alpha.reshape(batch, sentences * widest, 1), layout.slot)[..., 0]
         return together, weights[:, None] * layout.rows
 
     def _sentences(self, vectors: Tensor, sentences: Tensor, query: Tensor | None) -> tuple[Tensor, Tensor]:
