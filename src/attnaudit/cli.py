@@ -150,6 +150,7 @@ def check(
 def _intervene(choice: str, plan: Plan) -> None:
     from attnaudit import choices, store
     from attnaudit.interventions import INTERVENTIONS
+    from attnaudit.papers import wen
     from attnaudit.report.figures import save_figure
 
     intervene = choices.find(INTERVENTIONS, choice, "intervention")
@@ -159,17 +160,22 @@ def _intervene(choice: str, plan: Plan) -> None:
     )
     findings.save(folder)
     typer.echo(str(findings))
+    if findings.name == "adversarial" and (published := wen.beside_published(plan.cell.dataset)) is not None:
+        typer.echo(published)
     figure = save_figure(findings.name, findings.summary, findings.examples, folder / "figure.png")
     typer.echo(f"\nFindings: {folder}" + (f"\nFigure: {figure}" if figure else ""))
 
 
 def _show(results: Results) -> None:
+    from attnaudit.papers import meister
     from attnaudit.papers.jain_wallace import beside_published
 
     details = results.about["run"]
     low, high = details["performance"]["accuracy_interval"]
     typer.echo(f"Test accuracy {details['performance']['accuracy']:.3f} [{low:.3f}, {high:.3f}]\n")
     typer.echo(str(results.card()))
+    if (line := meister.beside_published(details["choices"], details["performance"]["accuracy"])) is not None:
+        typer.echo(f"\n{line}")
     published = beside_published(results)
     if len(published):
         typer.echo(

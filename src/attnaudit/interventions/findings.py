@@ -42,7 +42,12 @@ class Findings:
         store.write_json(folder / DONE, about)
 
     def __str__(self) -> str:
-        return f"{self.question}\n{self.summary.round(3).to_string(index=False)}"
+        return f"{self.question}\n{self.summary.to_string(index=False, float_format=_short)}"
+
+
+def _short(value: float) -> str:
+    """Three decimals, and small settings such as lam = 0.0005 as they are."""
+    return f"{value:g}" if 0 < abs(value) < 0.002 else f"{value:.3f}"
 
 
 def read_findings(folder: Path) -> Findings:

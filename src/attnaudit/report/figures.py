@@ -46,7 +46,7 @@ def adversarial_curve(axes: Any, summary: pd.DataFrame, examples: pd.DataFrame) 
             f"λ={line.lam:g}", (line.tvd, line.jsd), textcoords="offset points", xytext=(5, -9), fontsize=6
         )
     axes.axhline(np.log(2), color=_ORANGE, lw=0.8, ls="--")
-    axes.annotate("ln 2, the most", (1, np.log(2)), xycoords=("axes fraction", "data"), xytext=(-4, -9),
+    axes.annotate("ln 2, the most", (1, np.log(2)), xycoords=("axes fraction", "data"), xytext=(-4, 3),
                   textcoords="offset points", ha="right", fontsize=6, color=_ORANGE)  # fmt: skip
     axes.set(
         xlabel="change of predictions (TVD)",
@@ -54,7 +54,7 @@ def adversarial_curve(axes: Any, summary: pd.DataFrame, examples: pd.DataFrame) 
         xlim=(0, None),
         ylim=(0, 0.72),
     )
-    axes.legend(fontsize=7, loc="center right")
+    axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(0, 0.93))
 
 
 def seed_violins(axes: Any, summary: pd.DataFrame, examples: pd.DataFrame) -> None:
@@ -95,7 +95,7 @@ def sparsity_sweep(axes: Any, summary: pd.DataFrame, examples: pd.DataFrame) -> 
         bars = _bars(order, column) if f"{column}_low" in order else None
         axes.errorbar(place, order[column], yerr=bars, fmt=mark, color=colour, ms=4, label=label, lw=1)
     axes.set_xticks(place, names, fontsize=5.5)
-    axes.set(ylim=(-0.15, 1.02))
+    axes.set(ylim=(-0.15, 1.3), ylabel="see legend")
     axes.legend(fontsize=6, ncols=2)
 
 

@@ -1,0 +1,16 @@
+"""Meister et al. 2021, table 3: test accuracy of their two models."""
+
+from __future__ import annotations
+
+from attnaudit import choices
+
+# dataset -> encoder -> accuracy; softmax attention, fastText vectors of 300 dimensions.
+TABLE_3 = {"sst": {"bilstm": 0.82, "transformer": 0.79}}
+
+
+def beside_published(chosen: dict[str, str], accuracy: float) -> str | None:
+    """A line to stand under our accuracy, where dataset and encoder are theirs."""
+    published = TABLE_3.get(chosen["dataset"], {}).get(choices.parse(chosen["encoder"])[0])
+    if published is None:
+        return None
+    return f"Published accuracy (Meister et al. 2021, table 3): {published}; ours {accuracy:.3f}, a difference of {accuracy - published:+.3f}."
