@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all lint bench docs clean
+.PHONY: demo test test-all lint bench docs picture clean
 
 demo: $(READY)
 	$(BIN)/attnaudit run --dataset babi:task=1 --out demo/runs
@@ -25,6 +25,10 @@ lint: $(READY)
 
 bench: $(READY)
 	for each in benchmarks/*.py; do echo "$$each"; $(BIN)/python $$each; done
+
+picture: demo
+	chromium --headless --no-sandbox --disable-gpu --disable-background-networking --hide-scrollbars \
+		--window-size=900,1180 --screenshot=docs/images/card.png "file://$(CURDIR)/demo/report.html"
 
 docs: $(READY)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[docs]"

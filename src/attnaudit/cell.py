@@ -161,6 +161,7 @@ def run_cell(
             "losses": list(history.losses),
         },
         "performance": measured(training.model, splits, vocabulary, cell.seed),
+        "threads": torch.get_num_threads(),  # sums of floats hang on it, in their last bits
         "seconds": {"training": trained - started, "audit": audited - trained},
     }
     with store.draft(folder) as working:

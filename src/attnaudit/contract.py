@@ -16,7 +16,7 @@ from attnaudit import masking
 _PER_TOKEN = ("tokens", "mask", "segments", "evidence")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # tensors have no single truth value to compare by
 class Batch:
     """Examples as a model reads them. Masks are True where something real stands; labels are optional everywhere."""
 
@@ -66,7 +66,7 @@ class Batch:
         return replace(self, **moved)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Record:
     """One forward pass as a value: what was attended, and what came out."""
 

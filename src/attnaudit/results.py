@@ -12,7 +12,7 @@ import pandas as pd
 from attnaudit.card import Card, make_card
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Results:
     """`card()` to decide, `summary()` to report, `frame()` to analyse, `to_html()` to look."""
 
@@ -53,7 +53,7 @@ class Results:
         return part.drop(columns="group").reset_index(drop=True)
 
     def save(self, folder: str | Path) -> Path:
-        """Write values, summary, examples and card to a folder, complete or not at all. `attnaudit.load` reads it back."""
+        """Write values, summary, examples and card to a folder, complete or not at all. `attnaudit.store.load_results` reads it back."""
         from attnaudit.store import save_results
 
         return save_results(self, Path(folder))

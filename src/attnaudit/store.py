@@ -23,15 +23,23 @@ from attnaudit.results import Results
 RUN = "run.json"
 FILES = ("values.parquet", "summary.parquet", "examples.parquet")
 FORMAT = 1
+_DEFAULTS = {"model": "attentive", "output": "linear_query", "variant": "ordinary"}
 
 
 def run_name(choices: dict[str, Any]) -> str:
     """A readable name with a hash of all the choices: the same choices, the same directory, anywhere."""
     digest = hashlib.blake2b(json.dumps(choices, sort_keys=True).encode(), digest_size=4).hexdigest()
-    shown = "-".join(
-        str(choices[key]) for key in ("dataset", "encoder", "scorer", "projection", "seed") if key in choices
-    )
+    shown = "-".join(telling(choices))
     return f"{re.sub(r'[^A-Za-z0-9.=-]+', '_', shown)[:80]}-{digest}"
+
+
+def telling(choices: dict[str, Any]) -> list[str]:
+    """The choices that tell runs apart at a glance: the usual five, and others where they are not the default."""
+    usual = [str(choices[key]) for key in ("dataset", "encoder", "scorer", "projection") if key in choices]
+    unusual = [
+        str(choices[key]) for key, default in _DEFAULTS.items() if choices.get(key, default) != default
+    ]
+    return [*usual, *unusual, f"seed {choices['seed']}"] if "seed" in choices else [*usual, *unusual]
 
 
 def is_complete(folder: Path) -> bool:

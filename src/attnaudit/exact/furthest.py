@@ -18,7 +18,7 @@ from attnaudit.exact.small_support import search
 _MOST_RIVALS = 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Furthest:
     """jsd <= the true maximum <= upper; equal where exact. An example with an empty mask has NaN and exact = False."""
 

@@ -11,7 +11,7 @@ from attnaudit.errors import InputError
 from attnaudit.exact.inputs import Prepared, chunks, prepare
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SmallestFlip:
     """The fewest items whose removal changes the decision; no ranking can do it with fewer."""
 

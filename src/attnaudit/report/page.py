@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from attnaudit.card import Finding
 from attnaudit.report.heatmap import heatmaps
 from attnaudit.results import Results
-from attnaudit.store import check_writable
+from attnaudit.store import check_writable, telling
 
 _HEATMAPS = 10
 
@@ -75,10 +75,7 @@ def _title(results: Results) -> str:
     choices = results.about.get("run", {}).get("choices")
     if choices is None:
         return "Your model"
-    return (
-        " · ".join(str(choices[key]) for key in ("dataset", "encoder", "scorer", "projection"))
-        + f" · seed {choices['seed']}"
-    )
+    return " · ".join(telling(choices))
 
 
 def _facts(results: Results) -> list[tuple[str, str]]:
