@@ -672,13 +672,12 @@ def test_evidence_is_scikit_learns_average_precision_and_plain_hits_and_mass(nam
     known = chosen.record.batch.evidence
     assert known is not None
     for measure, score in scores.items():
-        rows = score if score.dim() == 3 else score[:, None]
+        rows = score if score.dim() == 3 else score[:, None].expand_as(chosen.record.alpha)
         assert values[measure, "hit"].shape == rows.shape[:2]
         for at in range(EXAMPLES):
             for row in range(rows.shape[1]):
-                # A row is judged on the items it may attend to, a score without rows on all that count.
-                real = chosen.record.content[at].numpy()
-                real = real & chosen.mask[at, row] if score.dim() == 3 else real
+                # A row is judged on the items it may attend to, and so is any other score beside it.
+                real = chosen.record.content[at].numpy() & chosen.mask[at, row]
                 truth = known[at].numpy()[real]
                 score_of = rows[at, row].numpy()[real]
                 if not truth.any() or np.isnan(score_of).any():

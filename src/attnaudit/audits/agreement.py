@@ -28,35 +28,34 @@ BETWEEN = "between_measures"
     )
 )
 def agreement(model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int) -> Values:
-    """tau and its p-value of attention with every measure (B,R), and of every pair of measures: (B,).
+    """tau and its p-value of attention with every measure, and of the witnesses with each other, row by row on the items the row may
+    attend to: (B,R).
 
-    Floor: attention against random scores. Ceiling: the witnesses (gradient, leave_one_out) against each other, and the
-    mean over their pairs, `between_measures`; no ranking can be asked to agree with them more than they agree among themselves. NaN: a constant vector has no tau.
+    Floor: attention against random scores. Ceiling: the witnesses (gradient, leave_one_out) against each other, `between_measures`; no
+    ranking can be asked to agree with them more than they agree among themselves. NaN: a constant vector has no tau.
     """
     others = [name for name in scores if name != "attention"]
     if not others:
         raise NotApplicable("no measure was computed besides attention")
     values: Values = {}
-    rows = record.alpha.shape[1]
     for name in others:
-        taus = [
-            _tau(scores["attention"][:, r], _row(scores[name], r), record.content & record.mask[:, r])
-            for r in range(rows)
-        ]
-        for metric in ("tau", "p", "significant"):
-            values[name, metric] = torch.stack([tau[metric] for tau in taus], 1)
-    pairs = {
-        f"{a}|{b}": _tau(scores[a], scores[b], record.content)
-        for a, b in combinations([name for name in WITNESSES if name in scores], 2)
-    }
-    for pair, found in pairs.items():
-        values |= {(pair, metric): value for metric, value in found.items()}
+        values |= _by_row(name, scores["attention"], scores[name], record)
+    pairs = list(combinations([name for name in WITNESSES if name in scores], 2))
+    for a, b in pairs:
+        values |= _by_row(f"{a}|{b}", scores[a], scores[b], record)
     for metric in ("tau", "significant"):
-        together = [found[metric] for found in pairs.values()] or [
-            torch.full_like(record.logits[:, 0], torch.nan)
-        ]
-        values[BETWEEN, metric] = torch.stack(together, 1).nanmean(1)
+        together = [values[f"{a}|{b}", metric] for a, b in pairs]
+        nothing = torch.full(record.mask.shape[:2], torch.nan, device=record.mask.device)
+        values[BETWEEN, metric] = torch.stack(together or [nothing]).nanmean(0)
     return values
+
+
+def _by_row(name: str, first: Tensor, second: Tensor, record: Record) -> Values:
+    rows = [
+        _tau(_row(first, row), _row(second, row), record.content & record.mask[:, row])
+        for row in range(record.mask.shape[1])
+    ]
+    return {(name, metric): torch.stack([each[metric] for each in rows], 1) for metric in rows[0]}
 
 
 def _tau(x: Tensor, y: Tensor, content: Tensor) -> dict[str, Tensor]:

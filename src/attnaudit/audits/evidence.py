@@ -24,24 +24,23 @@ from attnaudit.contract import AttentionModel, Record
     )
 )
 def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int) -> Values:
-    """hit@1, average precision and mass on the evidence, for attention (each row) and every measure; `share` is the evidence's share of
-    the items, what uniform weight would have on it. NaN for an example without evidence.
+    """hit@1, average precision and mass on the evidence, for attention and every measure, row by row on the items the row may attend to;
+    `share` is the evidence's share of those items, what uniform weight would have on it and a random item would hit. NaN for a row
+    without evidence.
     """
     if record.batch.evidence is None:
         raise NotApplicable("the data does not say which words are evidence")
     items = record.content.shape[1]
     known = masking.to_items(record.batch.evidence.double(), record.item_of_token, items) > 0
+    mask = record.content[:, None] & record.mask
+    truth = known[:, None].expand_as(mask)
     values: Values = {}
     for name, score in scores.items():
-        by_row = score.dim() == 3
-        rows = score if by_row else score[:, None]
-        # A row is judged on the items it may attend to, a score without rows on all that count.
-        mask = record.content[:, None] & (record.mask if by_row else torch.ones_like(record.mask[:, :1]))
-        truth = known[:, None].expand_as(mask)
+        rows = score if score.dim() == 3 else score[:, None].expand_as(mask)
         for metric, function in _METRICS.items():
             flat = function(rows.flatten(0, 1), truth.flatten(0, 1), mask.flatten(0, 1))
-            values[name, metric] = flat.view(rows.shape[:2])
-    share = masking.mean(known.double(), record.content)
+            values[name, metric] = flat.view(mask.shape[:2])
+    share = masking.mean(truth.double(), mask)
     values["", "share"] = share.where(share > 0, torch.nan)
     return values
 
