@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from attnaudit import rank_correlation
+from attnaudit import pairs
 from attnaudit import statistics as ours
 from attnaudit.errors import InputError
 
@@ -339,7 +339,7 @@ def test_a_row_does_not_see_the_others(name, monkeypatch):
     assert len(value.unique()) > 2
     for row in range(len(x)):
         same(statistic(x[row, None], y[row, None], mask[row, None]), value[row, None], 1e-14)
-    monkeypatch.setattr(rank_correlation, "_CHUNK", 70)  # two rows at a time
+    monkeypatch.setattr(pairs, "_CHUNK", 70)  # two rows at a time
     same(statistic(x, y, mask), value, 1e-14)
     single = (x.float(), y.float(), mask)
     assert statistic(*single).dtype == torch.float64

@@ -14,14 +14,8 @@ from torch import Tensor
 
 from attnaudit import masking, randomness
 from attnaudit.errors import InputError
-from attnaudit.rank_correlation import (
-    average_ranks,
-    kendall,
-    overlap_at_k,
-    spearman,
-    top_k_kendall,
-    weighted_kendall,
-)
+from attnaudit.rank_correlation import average_ranks, kendall, spearman, weighted_kendall
+from attnaudit.top_k import overlap_at_k, top_k_kendall
 
 __all__ = [
     "Interval",
