@@ -25,7 +25,7 @@ def seconds(step: object, repeats: int = 10) -> float:
 
 
 def main() -> None:
-    for examples, tokens, size, hidden in ((32, 21, 100, 128), (50, 40, 50, 30), (256, 200, 100, 128)):
+    for examples, tokens, size, hidden in ((32, 21, 100, 128), (50, 40, 50, 30), (64, 200, 100, 128)):
         embeddings = torch.randn(examples, tokens, size)
         mask = torch.arange(tokens) < torch.randint(tokens - 3, tokens + 1, (examples, 1))
         ours, theirs = (
