@@ -183,6 +183,8 @@ def test_presets_differ_where_paper_and_code_differ() -> None:
     )
     assert (paper.optimiser, paper.attention_weight_decay) == ("adam", 1e-5)
     assert (code.optimiser, code.attention_weight_decay) == ("amsgrad", 0.0)
+    flan = make_cell("babi", preset="serrano_smith:flat=true,encoder=conv").architecture
+    assert (flan.model, flan.encoder) == ("attentive", "cnn:kernels=3,filters=100")
     assert make_cell("sst", preset="meister:encoder=transformer").recipe.learning_rate == 1e-5
     assert make_cell(
         "sst", preset="meister:faster_attention=true"

@@ -6,13 +6,16 @@ import pytest
 import torch
 from torch import nn
 
+from attnaudit import choices
 from attnaudit.checking import random_batch
 from attnaudit.contract import AttentionModel
+from attnaudit.encoders import ENCODERS
 from attnaudit.encoders.bilstm import BiLSTM
 from attnaudit.errors import InputError
 from attnaudit.models import Architecture, Attentive, build
 from attnaudit.outputs.linear import Linear, LinearQuery
 from attnaudit.projections.softmax import Softmax
+from attnaudit.scorers import SCORERS
 from attnaudit.scorers.additive import Additive
 from attnaudit.vocabulary import END
 
@@ -64,12 +67,64 @@ def test_additive_scores_are_the_formula() -> None:
             assert scores[b, n].item() == pytest.approx((scorer.score.weight[0] @ inner).item(), abs=1e-12)
 
 
-@pytest.mark.parametrize("part", [Additive(4, 4), Additive(4, None)])
-def test_scorers_pass_gradcheck(part: nn.Module) -> None:
-    part = loud(part.double())
+@pytest.mark.parametrize("query_size", [4, None])
+@pytest.mark.parametrize("name", SCORERS)
+def test_scorers_pass_gradcheck(name: str, query_size: int | None) -> None:
+    part = loud(SCORERS[name](4, query_size).double())
     hidden = torch.randn(2, 3, 4, dtype=torch.float64, requires_grad=True)
     query = torch.randn(2, 4, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda h, q: part(h, q), (hidden, query))
+    assert torch.autograd.gradcheck(lambda h, q: part(h, q if query_size else None), (hidden, query))
+
+
+def test_dot_bilinear_and_deep_scores_are_their_formulas() -> None:
+    hidden, query = torch.randn(2, 3, 4, dtype=torch.float64), torch.randn(2, 4, dtype=torch.float64)
+    dot, plain, bilinear, deep = (
+        loud(SCORERS[name](4, 4, **options).double())
+        for name, options in (
+            ("dot", {}),
+            ("dot", {"scaled": False}),
+            ("bilinear", {}),
+            ("deep", {"layers": 2}),
+        )
+    )
+    for b in range(2):
+        for n in range(3):
+            h, q = hidden[b, n], query[b]
+            assert dot(hidden, query)[b, n].item() == pytest.approx((h @ q).item() / 2, abs=1e-12)
+            assert plain(hidden, query)[b, n].item() == pytest.approx((h @ q).item(), abs=1e-12)
+            assert bilinear(hidden, query)[b, n].item() == pytest.approx(
+                (h @ bilinear.weight.weight @ q).item(), abs=1e-12
+            )
+            inner = (deep.item.weight @ h + deep.item.bias + deep.query.weight @ q).relu()
+            inner = (deep.score[1].weight @ inner + deep.score[1].bias).relu()
+            expected = (deep.score[3].weight @ inner + deep.score[3].bias).item()
+            assert deep(hidden, query)[b, n].item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_encoders_without_context_see_one_item_and_convolutions_see_neighbours() -> None:
+    """Changing item 5 changes what an encoder says of the items it lets see it."""
+    mask = torch.ones(1, 9, dtype=torch.bool)
+    reach = {
+        "mlp": 0,
+        "average": 0,
+        "none": 0,
+        "cnn:kernels=1-5": 2,
+        "bilstm": 9,
+        "bigru": 9,
+        "transformer": 9,
+    }
+    for choice, expected in reach.items():
+        torch.manual_seed(0)
+        encoder = choices.find(ENCODERS, choice, "encoder")(6).double().eval()
+        first = torch.randn(1, 9, 6, dtype=torch.float64)
+        second = first.clone()
+        second[0, 5] += 1.0
+        changed = (
+            ((encoder(first, mask) - encoder(second, mask)).abs().amax(-1)[0] > 1e-12)
+            .nonzero()[:, 0]
+            .tolist()
+        )
+        assert changed == [at for at in range(9) if abs(at - 5) <= expected], choice
 
 
 def test_softmax_passes_gradcheck_and_ignores_what_is_masked() -> None:
