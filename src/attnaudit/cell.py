@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from safetensors.torch import load_file, save_file
 from attnaudit import choices, datasets, statistics, store
 from attnaudit.auditing import audit, find_audits, find_measures
 from attnaudit.batching import collate, in_batches
+from attnaudit.datasets.fingerprint import fingerprint
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
 from attnaudit.models import Architecture, build
@@ -244,15 +244,3 @@ def measured(model: Any, splits: Splits, vocabulary: Vocabulary, seed: int) -> d
         "accuracy_interval": [float(interval.low), float(interval.high)],
         "majority": float(torch.bincount(labels).max() / len(labels)),
     }
-
-
-def fingerprint(splits: Splits) -> str:
-    """SHA-256 over every word and label of every split: which data these numbers are of."""
-    digest = hashlib.sha256()
-    for name in ("train", "dev", "test"):
-        for example in getattr(splits, name):
-            line = "\x1f".join(
-                [example.example_id, str(example.label), *example.tokens, "\x1e", *(example.query or ())]
-            )
-            digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
-    return digest.hexdigest()

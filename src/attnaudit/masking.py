@@ -44,6 +44,11 @@ def mean(values: Tensor, mask: Tensor) -> Tensor:
     return total(values, mask) / mask.sum(-1)
 
 
+def mean_of_items(hidden: Tensor, mask: Tensor) -> Tensor:
+    """Mean of the real items: (B,N,H), mask (B,N) -> (B,H)."""
+    return mean(hidden.transpose(1, 2), mask[:, None].expand(-1, hidden.shape[2], -1))
+
+
 def renormalise(weights: Tensor, mask: Tensor) -> Tensor:
     """weights within mask scaled to sum to 1 in each row; NaN in a row whose weight is all gone."""
     kept = fill(weights, mask)

@@ -17,4 +17,4 @@ class NoEncoder(nn.Module):
 
     def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """The mean of the items (B,H)."""
-        return masking.mean(hidden.transpose(1, 2), mask[:, None].expand(-1, hidden.shape[2], -1))
+        return masking.mean_of_items(hidden, mask)

@@ -6,7 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from attnaudit.contract import Batch, Record
-from attnaudit.models.parts import Architecture, make_encoder, make_output, make_projection, make_scorer
+from attnaudit.models.parts import (
+    Architecture,
+    make_encoder,
+    make_output,
+    make_projection,
+    make_scorer,
+    query_vector,
+)
 from attnaudit.vocabulary import END, PAD
 
 
@@ -29,7 +36,7 @@ class Attentive(nn.Module):
         if embeddings is None:
             embeddings = self.embedding(batch.tokens)
         hidden = self.encoder(embeddings, batch.mask)
-        query = self._query(batch)
+        query = query_vector(self.query_encoder, self.embedding, batch)
         attended = batch.mask & (batch.tokens > END)
         alpha = self.projection(self.scorer(hidden, query), attended)[:, None]
         readout = self.output(hidden, query) if self.output.is_linear else None
@@ -56,9 +63,3 @@ class Attentive(nn.Module):
         context = alpha.squeeze(-2) if alpha.dim() == 4 else alpha
         logits = self.output(context @ hidden, query)
         return logits if alpha.dim() == 4 else logits[:, 0]
-
-    def _query(self, batch: Batch) -> Tensor | None:
-        if self.query_encoder is None or batch.query is None or batch.query_mask is None:
-            return None
-        hidden = self.query_encoder(self.embedding(batch.query), batch.query_mask)
-        return self.query_encoder.summary(hidden, batch.query_mask)

@@ -13,7 +13,14 @@ from torch import Tensor, nn
 
 from attnaudit.contract import Batch, Record
 from attnaudit.errors import InputError
-from attnaudit.models.parts import Architecture, make_encoder, make_output, make_projection, make_scorer
+from attnaudit.models.parts import (
+    Architecture,
+    make_encoder,
+    make_output,
+    make_projection,
+    make_scorer,
+    query_vector,
+)
 from attnaudit.vocabulary import END, PAD
 
 SITES = ("sentence", "word")
@@ -72,7 +79,7 @@ class Hierarchical(nn.Module):
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         if embeddings is None:
             embeddings = self.embedding(batch.tokens)
-        layout, query = _layout(batch), self._query(batch)
+        layout, query = _layout(batch), query_vector(self.query_encoder, self.embedding, batch)
         word_hidden, word_alpha = self._words(embeddings, layout, query)
         sentences = layout.words.any(-1)
         sentence_hidden, sentence_alpha = self._sentences(word_alpha @ word_hidden, sentences, query)
@@ -125,12 +132,6 @@ class Hierarchical(nn.Module):
         """Hidden state of every sentence (B,S,H') and the attention over them (B,1,S)."""
         hidden = self.sentence_encoder(vectors, sentences)
         return hidden, self.projection(self.scorer["sentence"](hidden, query), sentences)[:, None]
-
-    def _query(self, batch: Batch) -> Tensor | None:
-        if self.query_encoder is None or batch.query is None or batch.query_mask is None:
-            return None
-        hidden = self.query_encoder(self.embedding(batch.query), batch.query_mask)
-        return self.query_encoder.summary(hidden, batch.query_mask)
 
 
 def _layout(batch: Batch) -> _Layout:

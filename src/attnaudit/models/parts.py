@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from torch import Tensor, nn
+
 from attnaudit import choices
+from attnaudit.contract import Batch
 from attnaudit.encoders import ENCODERS
 from attnaudit.outputs import OUTPUTS
 from attnaudit.projections import PROJECTIONS
@@ -48,3 +51,10 @@ def make_projection(architecture: Architecture) -> Any:
 
 def make_output(architecture: Architecture, hidden_size: int, query_size: int | None, classes: int) -> Any:
     return choices.find(OUTPUTS, architecture.output, "output")(hidden_size, query_size, classes)
+
+
+def query_vector(encoder: Any, embedding: nn.Embedding, batch: Batch) -> Tensor | None:
+    """What stands for the query of each example (B,H); None for a model or a batch without one."""
+    if encoder is None or batch.query is None or batch.query_mask is None:
+        return None
+    return encoder.summary(encoder(embedding(batch.query), batch.query_mask), batch.query_mask)

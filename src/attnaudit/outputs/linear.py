@@ -30,5 +30,9 @@ class LinearQuery(Linear):
         logits = super().forward(context, query)
         if self.query is None or query is None:
             return logits
-        shift = self.query(query)
-        return logits + shift.view(len(shift), *[1] * (context.dim() - 2), shift.shape[-1])
+        return add_query(logits, self.query(query))
+
+
+def add_query(values: Tensor, shift: Tensor) -> Tensor:
+    """values (B,…,X) + shift (B,X)."""
+    return values + shift.view(len(shift), *[1] * (values.dim() - 2), shift.shape[-1])

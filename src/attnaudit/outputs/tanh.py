@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from attnaudit.outputs.linear import add_query
+
 
 class TanhQuery(nn.Module):
     """logits = W tanh(W_p c + W_q q) + b, the hidden layer half as large as the context."""
@@ -21,6 +23,5 @@ class TanhQuery(nn.Module):
         """context (B,…,H), query (B,H) or None -> logits (B,…,C)."""
         inner = self.context(context)
         if self.query is not None and query is not None:
-            shift = self.query(query)
-            inner = inner + shift.view(len(shift), *[1] * (context.dim() - 2), shift.shape[-1])
+            inner = add_query(inner, self.query(query))
         return self.join(inner.tanh())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -12,7 +14,9 @@ class Bilinear(nn.Module):
     def __init__(self, hidden_size: int, query_size: int | None = None) -> None:
         super().__init__()
         self.weight = nn.Linear(query_size or hidden_size, hidden_size, bias=False)
-        self.query = nn.Parameter(torch.randn(hidden_size)) if query_size is None else None
+        # Scaled so that scores start small: attention that starts on one item stays there.
+        start = torch.randn(hidden_size) / math.sqrt(hidden_size)
+        self.query = nn.Parameter(start) if query_size is None else None
 
     def forward(self, hidden: Tensor, query: Tensor | None) -> Tensor:
         """hidden (B,N,H), query (B,H) or None -> scores (B,N)."""
