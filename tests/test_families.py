@@ -155,7 +155,7 @@ LEARNERS = {**SMALL, "bilstm": "bilstm:hidden=16", "bigru": "bigru:hidden=16", "
 
 def learnt(**parts: str) -> float:
     """Test accuracy on `keyword` with 20 tokens, 2 evidence words and 3 distractors."""
-    splits = load("keyword:length=20,jitter=0,evidence=2,distractors=3,train=3000,dev=200,test=200")
+    splits = load("keyword:length=20,jitter=0,evidence=2,distractors=3,train=4000,dev=200,test=200")
     vocabulary = Vocabulary.build(splits.train)
     parts = {"encoder": "bilstm", **parts}
     architecture = Architecture(embedding=32, **{**parts, "encoder": LEARNERS[parts["encoder"]]})

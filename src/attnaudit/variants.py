@@ -53,23 +53,22 @@ def imposed(setting: Setting, *, source: str = "base") -> Training:
 
 
 def twin(setting: Setting, *, lam: float = 1e-3, start: str = "scratch") -> Training:
-    """Trained to predict as the base and attend differently. start=base: from all its parameters, of which only the scorer moves."""
+    """Trained to predict as the base and attend differently. start=base: on its encoder and output, held.
+
+    The scorer starts anew even so: at the base's own, any step costs TVD before it gains KL, and nothing would move. That is ours.
+    """
     base = _base(setting, "twin")
     if start not in ("scratch", "base"):
         raise InputError(f"twin has no start {start!r}; choose from: scratch, base.")
     if start == "base":
-        setting.fresh.load_state_dict(base.state_dict())
-        _freeze_all_but(setting.fresh, "scorer")
+        _keep(base, setting.fresh, learnt=("scorer",))
     return Training(setting.fresh, adversarial(base, lam=lam), keep="last")
 
 
 def fix_representation(setting: Setting) -> Training:
     """Embedding and encoder are the base's and stay; scorer and output are trained from scratch (Wen et al. 2022, Fix Rep)."""
     base, fresh = _base(setting, "fix_representation"), setting.fresh
-    learnt = ("scorer", "projection", "output")
-    kept = {name: value for name, value in base.state_dict().items() if name.split(".")[0] not in learnt}
-    fresh.load_state_dict({**fresh.state_dict(), **kept})
-    _freeze_all_but(fresh, *learnt)
+    _keep(base, fresh, learnt=("scorer", "projection", "output"))
     return Training(fresh, cross_entropy)
 
 
@@ -107,6 +106,9 @@ def _base(setting: Setting, what: str) -> Any:
     return setting.base.eval()
 
 
-def _freeze_all_but(model: nn.Module, *parts: str) -> None:
-    for name, parameter in model.named_parameters():
-        parameter.requires_grad_(name.split(".")[0] in parts)
+def _keep(base: nn.Module, fresh: nn.Module, *, learnt: tuple[str, ...]) -> None:
+    """Give `fresh` the base's parameters, held, all but those of the parts that are learnt."""
+    kept = {name: value for name, value in base.state_dict().items() if name.split(".")[0] not in learnt}
+    fresh.load_state_dict({**fresh.state_dict(), **kept})
+    for name, parameter in fresh.named_parameters():
+        parameter.requires_grad_(name.split(".")[0] in learnt)

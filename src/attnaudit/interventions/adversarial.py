@@ -17,7 +17,7 @@ def adversarial(
 ) -> Findings:
     """A twin for each lam of TVD - lam·KL: how far the attention moves for how much change of prediction, beside other seeds.
 
-    start=base: from the base's parameters, of which only the scorer moves. The curve means little without the seeds' band.
+    start=base: on the base's encoder and output, held, with a new scorer. The curve means little without the seeds' band.
     """
     base = plan.base()
     others: list[tuple[str, float, Path]] = [
