@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from safetensors.torch import load_file, save_file
 
-from attnaudit import choices, datasets, statistics, store
+from attnaudit import choices, datasets, models, statistics, store
 from attnaudit.auditing import audit, find_audits, find_measures
 from attnaudit.batching import collate, in_batches
 from attnaudit.datasets.fingerprint import fingerprint
@@ -117,7 +117,8 @@ def run_cell(
         "classes": len(splits.classes),
     }
     fresh = _build(made, vocabulary, seed=cell.seed, vectors=vectors)
-    base = None if cell.base is None else load(out / cell.base).model
+    # The base is a run of this very plan: its parts were chosen here.
+    base = None if cell.base is None else load(out / cell.base, trust_code=True).model
     training = make_training(cell.variant, Setting(fresh, base, vocabulary, cell.seed))
     history = fit(
         training.model,
@@ -174,7 +175,7 @@ def run_cell(
 
 def _check(cell: Cell) -> None:
     """Names and files that are wrong are told now, not after minutes of training."""
-    cell.architecture.check()
+    models.check(cell.architecture)
     choices.find(VARIANTS, cell.variant, "variant")
     find_audits(cell.audits)
     find_measures(cell.measures)
@@ -210,7 +211,11 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
     chosen = details["choices"]
     model = fresh
     if choices.parse(chosen["variant"])[0] == "imposed":  # its attention is not among its parameters
-        base = None if chosen["base"] is None else load(folder.parent / chosen["base"]).model
+        base = (
+            None
+            if chosen["base"] is None
+            else load(folder.parent / chosen["base"], trust_code=trust_code).model
+        )
         model = make_training(chosen["variant"], Setting(fresh, base, vocabulary, chosen["seed"])).model
     return Run(model.eval(), store.load_results(folder), vocabulary, folder)
 

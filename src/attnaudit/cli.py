@@ -139,11 +139,7 @@ def check(
 
     verdict = check_model(*find_target(target, seed), seed=seed)
     typer.echo(str(verdict))
-    typer.echo(
-        "\nAll laws are kept."
-        if verdict.kept
-        else "\nSome laws are broken: audits of this model would mislead."
-    )
+    typer.echo(f"\n{verdict.sentence}")
     raise typer.Exit(0 if verdict.kept else 1)
 
 

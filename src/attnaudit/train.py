@@ -109,7 +109,8 @@ def fit(
             advance(f"epoch {epoch + 1}: loss {losses[-1]:.3f}, dev {name} {score:.3f}")
             best_epoch = scores.index(max(scores))
             stale = recipe.patience is not None and epoch - best_epoch >= recipe.patience
-            if stale or (recipe.good_enough is not None and score >= recipe.good_enough):
+            enough = recipe.good_enough is not None and score >= recipe.good_enough
+            if keep == "best" and (stale or enough):  # where dev performance is not the aim, it ends nothing
                 break
     model.load_state_dict(best)
     model.eval()

@@ -26,7 +26,7 @@ def load(choice: str, *, data_dir: Path | None = None, seed: int = 0) -> Splits:
     """The dataset a choice such as "babi:task=2" names.
 
     Readers of real corpora get `data_dir`, or else the folder in the environment variable ATTNAUDIT_DATA; simulators get
-    `seed`, unless the choice gives its own.
+    `seed`, unless the choice gives its own; the seed of a model is another matter and does not change its data.
     """
     name, options = choices.parse(choice)
     reader = choices.find(DATASETS, name, "dataset")

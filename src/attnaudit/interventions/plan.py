@@ -58,7 +58,7 @@ class Plan:
 
     def load(self, folder: Path) -> Run:
         if folder not in self._loaded:
-            self._loaded[folder] = load(folder)
+            self._loaded[folder] = load(folder, trust_code=True)  # runs of this plan
         return self._loaded[folder]
 
     @property

@@ -17,6 +17,12 @@ MODELS: dict[str, Callable[..., Any]] = {
 }
 
 
+def check(architecture: Architecture) -> None:
+    """Every name is known, before any data is read."""
+    choices.find(MODELS, architecture.model, "model")
+    architecture.check()
+
+
 def build(
     architecture: Architecture,
     *,

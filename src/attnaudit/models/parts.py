@@ -30,7 +30,7 @@ class Architecture:
         return asdict(self)
 
     def check(self) -> None:
-        """Every name of a part is known, and so is every option."""
+        """Every name of a part is known, and so is every option; the model's own name is build's to check."""
         choices.find(ENCODERS, self.encoder, "encoder")
         choices.find(SCORERS, self.scorer, "scorer")
         choices.find(PROJECTIONS, self.projection, "projection")
