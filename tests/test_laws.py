@@ -404,9 +404,10 @@ def test_5_an_example_that_fails_when_it_is_alone() -> None:
 
 def test_5_padding_of_the_query_counts_as_padding() -> None:
     class Broken(Attentive):
-        def _query(self, batch: Batch) -> Tensor | None:
+        def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
             assert batch.query_mask is not None
-            return super()._query(replace(batch, query_mask=torch.ones_like(batch.query_mask)))
+            unmasked = replace(batch, query_mask=torch.ones_like(batch.query_mask))
+            return replace(super().read(unmasked, embeddings), batch=batch)
 
     kept, batch = attentive(torch.float64, True)
     model = Broken(kept.architecture, words=40, classes=4, with_query=True).double().eval()
