@@ -18,7 +18,7 @@ from attnaudit.datasets.babi_text import answers, as_text, examples, parse
 from attnaudit.datasets.keyword import DISTRACTORS, EVIDENCE, FILLERS, _example, keyword
 from attnaudit.datasets.splits import Example
 from attnaudit.datasets.sst import sst
-from attnaudit.datasets.tokenise import clean, tokenise
+from attnaudit.datasets.reading.tokenise import clean, tokenise
 from attnaudit.errors import InputError
 
 TEXT = """1 Ann went to the attic.

@@ -15,7 +15,7 @@ from attnaudit import store
 from attnaudit.auditing import audit
 from attnaudit.cell import Cell, batches_of, load, make_cell, run_cell
 from attnaudit.datasets import load as load_dataset
-from attnaudit.datasets.fingerprint import fingerprint
+from attnaudit.datasets.reading.fingerprint import fingerprint
 from attnaudit.errors import InputError
 from attnaudit.models.glass import Glass, glass_batch
 

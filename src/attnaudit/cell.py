@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from attnaudit import choices, datasets, models, statistics, store
 from attnaudit.auditing import audit, find_audits, find_measures
 from attnaudit.batching import collate, in_batches
-from attnaudit.datasets.fingerprint import fingerprint
+from attnaudit.datasets.reading.fingerprint import fingerprint
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
 from attnaudit.models import Architecture, build

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -26,3 +27,24 @@ def bar(title: str, total: int, *, show: bool = True) -> Iterator[Callable[[str]
     with Progress(*columns, console=Console(stderr=True), transient=True) as display:
         task = display.add_task(title, total=total, note="")
         yield lambda note: display.update(task, advance=1, note=note)
+
+
+@contextmanager
+def counter(title: str, *, show: bool = True) -> Iterator[Callable[[], None]]:
+    """Yields advance(): one more done, of a number nobody knows yet. Drawn only for work that takes a while."""
+    if not show or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+
+    count, started, console = 0, time.monotonic(), Console(stderr=True)
+    with console.status(title) as display:
+
+        def advance() -> None:
+            nonlocal count
+            count += 1
+            if count % 1000 == 0:
+                rate = count / max(time.monotonic() - started, 1e-9)
+                display.update(f"{title}: {count:,} texts, {rate:,.0f} a second")
+
+        yield advance

@@ -5,55 +5,93 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from attnaudit import choices
+from attnaudit.datasets.about import About, about_of
 from attnaudit.datasets.babi_simulated import babi
+from attnaudit.datasets.imdb import imdb
 from attnaudit.datasets.keyword import keyword
+from attnaudit.datasets.reading import stored
+from attnaudit.datasets.reading.cache import cache_folder, cached_file
+from attnaudit.datasets.reading.tokenise import tokeniser_name
 from attnaudit.datasets.splits import Splits
 from attnaudit.datasets.sst import sst
 from attnaudit.errors import InputError
 
 DATASETS: dict[str, Callable[..., Splits]] = {
     "babi": babi,
+    "imdb": imdb,
     "keyword": keyword,
     "sst": sst,
 }
 
 
-def load(choice: str, *, data_dir: Path | None = None, seed: int = 0) -> Splits:
+def load(choice: str, *, data_dir: Path | None = None, seed: int = 0, cache: bool = True) -> Splits:
     """The dataset a choice such as "babi:task=2" names.
 
-    Readers of real corpora get `data_dir`, or else the folder in the environment variable ATTNAUDIT_DATA; simulators get
-    `seed`, unless the choice gives its own; the seed of a model is another matter and does not change its data.
+    Corpora are looked for in `data_dir` (see data_folder) and, once parsed, kept for the next time; simulators get `seed`,
+    unless the choice gives its own; the seed of a model is another matter and does not change its data.
     """
     name, options = choices.parse(choice)
     reader = choices.find(DATASETS, name, "dataset")
     given: dict[str, Any] = dict(options)
     takes = inspect.signature(reader).parameters
-    unknown = [each for each in options if each not in takes]
+    unknown = [each for each in options if each not in takes and each != "folder"]
     if unknown and not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in takes.values()):
         raise InputError(
             f"The dataset {name!r} has no option {unknown[0]!r}. Choose from: {', '.join(takes) or 'none'}."
         )
-    if "folder" in takes:
-        given["folder"] = _folder(name, given.get("folder", data_dir))
     if "seed" in takes:
         given.setdefault("seed", seed)
-    return reader(**given)
+    about = about_of(reader)
+    if about is None or not about.places:
+        if "folder" in takes:
+            given["folder"] = data_folder(given.get("folder", data_dir))
+        return reader(**given)
+    place = about.find(name, data_folder(given.pop("folder", data_dir)))
+    return _read(reader, name, about, place, given, cache=cache)
 
 
-def _folder(name: str, folder: Path | str | None) -> Path:
+def data_folder(folder: Path | str | None = None) -> Path:
+    """The folder given, or else that in ATTNAUDIT_DATA, or else `data` in the user's cache folder."""
     where = folder or os.environ.get("ATTNAUDIT_DATA")
     if not where:
-        raise InputError(
-            f"The dataset {name!r} is read from files and no folder is given. "
-            "Give the data folder, or set the environment variable ATTNAUDIT_DATA to it."
-        )
+        return cache_folder() / "data"
     if not Path(where).is_dir():
         raise InputError(
-            f"The data folder {str(where)!r} for the dataset {name!r} does not exist. "
-            "Check the path given, or the environment variable ATTNAUDIT_DATA."
+            f"The data folder {str(where)!r} does not exist. "
+            "Check the path given (--data-dir), or the environment variable ATTNAUDIT_DATA."
         )
     return Path(where)
+
+
+def _read(
+    reader: Callable[..., Splits],
+    name: str,
+    about: About,
+    place: Path,
+    given: dict[str, Any],
+    *,
+    cache: bool,
+) -> Splits:
+    """From the files, or from what was parsed of the same files with the same options before."""
+    if not cache:
+        return reader(place, **given)
+    bound = inspect.signature(reader).bind(place, **given)
+    bound.apply_defaults()
+    settled = {key: value for key, value in bound.arguments.items() if value is not place}
+    if "tokeniser" in settled:  # "auto" is one thing today and another once spaCy is installed
+        settled["tokeniser"] = tokeniser_name(settled["tokeniser"])
+    kept = cached_file(name, about.version, settled, place)
+    if kept.is_file():
+        try:
+            return stored.load(kept)
+        except Exception:  # a damaged file of our own: read the corpus again
+            kept.unlink(missing_ok=True)
+    splits = reader(place, **given)
+    with suppress(OSError):  # no room, or no right to write there: the corpus is read all the same
+        stored.save(splits, kept)
+    return splits

@@ -13,7 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from attnaudit.datasets.babi_text import Line, Story, examples
-from attnaudit.datasets.options import whole_number
+from attnaudit.datasets.reading.options import whole_number
 from attnaudit.datasets.splits import Splits
 from attnaudit.errors import InputError
 from attnaudit.randomness import derive

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate, product
 from random import Random
 
-from attnaudit.datasets.options import whole_number
+from attnaudit.datasets.reading.options import whole_number
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
 from attnaudit.randomness import derive

@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from attnaudit.datasets.options import whole_number, yes_or_no
+from attnaudit.datasets.about import About, describes
+from attnaudit.datasets.reading.options import whole_number, yes_or_no
+from attnaudit.datasets.reading.preparing import Preparation, Text, require, vocabulary_size
+from attnaudit.datasets.reading.rows import lines
+from attnaudit.datasets.reading.sources import File, files
 from attnaudit.datasets.splits import Example, Splits
-from attnaudit.datasets.tokenise import clean, tokenise
 from attnaudit.errors import InputError
 
 SPLITS = ("train", "dev", "test")
-FOLDERS = (".", "trees", "sst/trees", "sst")
 NEUTRAL = 2  # of the five labels 0 to 4
 _PART = re.compile(r"\(([0-4])\s|[()]|[^\s()]+")
 _BRACKET = re.compile(r"-[LR]RB-")
 
+ABOUT = About(
+    title="Stanford Sentiment Treebank",
+    task="sentiment of sentences, 2 classes",
+    size="6,920 / 872 / 1,821 sentences that are not neutral",
+    licence="none stated; distributed for research",
+    home="https://nlp.stanford.edu/sentiment/",
+    places=(".", "trees", "sst/trees", "sst", "trainDevTestTrees_PTB.zip", "sst/trainDevTestTrees_PTB.zip"),
+    holds=("train.txt", "dev.txt", "test.txt"),
+    steps="Get trainDevTestTrees_PTB.zip from https://nlp.stanford.edu/sentiment/ and put it into the data folder as it is.",
+)
 
+
+@describes(ABOUT)
 def sst(
-    folder: Path,
+    place: Path,
     *,
     tokeniser: str = "auto",
     min_length: int = 6,
     drop_longest: bool = True,
     replace_numbers: bool = False,
+    skip_bad: bool = False,
 ) -> Splits:
     """Negative (0, 1) against positive (3, 4) sentences of at least min_length tokens; neutral ones are dropped.
 
@@ -33,69 +49,43 @@ def sst(
     """
     whole_number("sst", "min_length", min_length, least=1)
     yes_or_no("sst", "drop_longest", drop_longest)
-    yes_or_no("sst", "replace_numbers", replace_numbers)
-    trees = _find(Path(folder))
-    splits: dict[str, tuple[Example, ...]] = {}
-    dropped: dict[str, dict[str, int]] = {}
-    vocabulary = 0
-    name = ""
+    prepare = Preparation(
+        "sst",
+        tokeniser=tokeniser,
+        replace_numbers=replace_numbers,
+        more_than=min_length - 1,
+        drop_empty=True,
+        skip_bad=skip_bad,
+    )
+    read: dict[str, tuple[Example, ...]] = {}
+    for file in files(place, *(f"{split}.txt" for split in SPLITS)):
+        split = Path(file.name).stem
+        read[split] = prepare.examples(_texts(file, split, prepare))
+    require(place, read, SPLITS)
+    kept: dict[str, tuple[Example, ...]] = {}
     for split in SPLITS:
-        sentences = _read(trees / f"{split}.txt")
-        found, name = tokenise((_plain(leaves) for _, leaves in sentences), tokeniser)
-        every = [
-            Example(
-                f"{split}/{number}",
-                clean(tokens, replace_numbers=replace_numbers),
-                label=int(label > NEUTRAL),
-            )
-            for number, ((label, _), tokens) in enumerate(zip(sentences, found, strict=True))
-            if label != NEUTRAL
-        ]
-        limit = max((len(each.tokens) for each in every), default=0) + (not drop_longest)
-        splits[split] = tuple(each for each in every if min_length <= len(each.tokens) < limit)
-        dropped[split] = {
-            "neutral": len(sentences) - len(every),
-            "short": sum(len(each.tokens) < min_length for each in every),
-            "longest": sum(len(each.tokens) >= max(limit, min_length) for each in every),
-        }
-        if split == "train":
-            vocabulary = len({word for each in every for word in each.tokens}) + 4
-    return Splits(
-        name="sst",
-        train=splits["train"],
-        dev=splits["dev"],
-        test=splits["test"],
+        limit = max((len(each.tokens) for each in read[split]), default=0)
+        prepare.fewer_than = limit if drop_longest else None
+        kept[split] = prepare.within_length(read[split], split)
+    return prepare.finish(
+        train=kept["train"],
+        dev=kept["dev"],
+        test=kept["test"],
         classes=("negative", "positive"),
-        tokeniser=name,
-        notes={
-            "source": "Stanford Sentiment Treebank, PTB trees",
-            "dropped": dropped,
-            # The published size counts the training words of the dropped sentences too, and the four marks.
-            "vocabulary_before_length_filter": vocabulary,
-        },
+        source="Stanford Sentiment Treebank, PTB trees",
+        # The published size counts the training words of the dropped sentences too, and the four marks.
+        vocabulary_before_length_filter=vocabulary_size(read["train"]),
     )
 
 
-def _find(folder: Path) -> Path:
-    places = [folder / each for each in FOLDERS]
-    for place in places:
-        if all((place / f"{split}.txt").is_file() for split in SPLITS):
-            return place
-    raise InputError(
-        f"sst: train.txt, dev.txt and test.txt are not together in any of {', '.join(map(str, places))}. "
-        "Get trainDevTestTrees_PTB.zip from https://nlp.stanford.edu/sentiment/ and unpack it into one of them."
-    )
-
-
-def _read(path: Path) -> list[tuple[int, list[str]]]:
-    """(root label, leaves) of each tree."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text ({error}). Take the file from the release anew.") from error
-    return [
-        _tree(line, f"{path}, line {number}") for number, line in enumerate(lines, start=1) if line.strip()
-    ]
+def _texts(file: File, split: str, prepare: Preparation) -> Iterator[Text]:
+    for number, (where, line) in enumerate(lines(file, prepare.bad)):
+        with prepare.bad:
+            label, leaves = _tree(line, where)
+            if label == NEUTRAL:
+                prepare.dropped[f"{split}, neutral"] += 1
+                continue
+            yield Text(f"{split}/{number}", where, _plain(leaves), int(label > NEUTRAL))
 
 
 def _tree(line: str, where: str) -> tuple[int, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from attnaudit.errors import InputError
@@ -22,3 +23,9 @@ def yes_or_no(dataset: str, name: str, value: Any) -> None:
         raise InputError(
             f"{dataset}: {name} must be true or false, got {value!r}. Write for example {dataset}:{name}=true."
         )
+
+
+def one_of(dataset: str, name: str, value: Any, known: Sequence[str]) -> None:
+    """Refuse anything but one of the names."""
+    if value not in known:
+        raise InputError(f"{dataset}: {name} must be one of {', '.join(known)}, got {value!r}.")

@@ -1,0 +1,82 @@
+"""What a corpus says of itself: what it is, where it comes from, under which licence, and where it is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from attnaudit.errors import InputError
+
+Reader = TypeVar("Reader", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file of the official distribution that may be fetched by anyone."""
+
+    url: str
+    checksum: str  # "sha256:…" or "md5:…", as the source of the checksum has it
+    saved_as: str  # path below the data folder
+
+
+@dataclass(frozen=True)
+class About:
+    title: str
+    task: str
+    size: str
+    licence: str
+    home: str
+    places: tuple[
+        str, ...
+    ]  # below the data folder, patterns allowed, the first that is there counts; empty: needs no files
+    holds: tuple[str, ...] = ()  # what a place that is a folder must have in it, patterns allowed
+    downloads: tuple[Download, ...] = ()
+    steps: str = ""  # how to get it where it may not simply be downloaded
+    version: int = 1  # of the reader; raised when the same files give other examples
+
+    def find(self, name: str, folder: Path) -> Path:
+        """The folder, archive or file of the corpus."""
+        found = self.look(folder)
+        if found is not None:
+            return found
+        get = (
+            f"`attnaudit data get {name}` fetches it."
+            if self.downloads
+            else f"{self.steps or f'See {self.home}.'}"
+        )
+        raise InputError(
+            f"The corpus {name!r} is not in {folder}: looked for {', '.join(self.places)}"
+            f"{' with ' + ', '.join(self.holds) + ' in it' if self.holds else ''}. {get}"
+        )
+
+    def look(self, folder: Path) -> Path | None:
+        for pattern in self.places:
+            for place in sorted(folder.glob(pattern)) if pattern != "." else [folder]:
+                if place.is_file() or (place.is_dir() and not self.missing(place)):
+                    return place
+        return None
+
+    def missing(self, place: Path) -> list[str]:
+        return [each for each in self.holds if not any(_either(place, each))]
+
+
+def _either(place: Path, pattern: str) -> list[Path]:
+    """A file may lie there compressed."""
+    return [path for suffix in ("", ".gz", ".xz", ".bz2") for path in place.glob(pattern + suffix)]
+
+
+def describes(about: About) -> Callable[[Reader], Reader]:
+    """Put what a corpus says of itself on its reader. The reader gets the place that was found as its first parameter."""
+
+    def mark(reader: Reader) -> Reader:
+        reader.about = about  # type: ignore[attr-defined]
+        return reader
+
+    return mark
+
+
+def about_of(reader: Callable[..., Any]) -> About | None:
+    found = getattr(reader, "about", None)
+    return found if isinstance(found, About) else None
