@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from attnaudit import audit, exact, masking
 from attnaudit.audits import AUDITS
 from attnaudit.audits.agreement import agreement
-from attnaudit.audits.declaration import Declaration, Metric, NotApplicable, Values, declares
+from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.audits.evidence import evidence
 from attnaudit.audits.flip_fraction import flip_fraction
 from attnaudit.audits.furthest import furthest
@@ -32,7 +32,7 @@ from attnaudit.audits.top_item import top_item
 from attnaudit.audits.uniform_attention import uniform_attention
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.counterfactual import permuted
-from attnaudit.errors import InputError
+from attnaudit.errors import InputError, NotApplicable
 from attnaudit.measures import MEASURES
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch

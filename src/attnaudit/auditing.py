@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from attnaudit import choices, masking, progress
-from attnaudit.audits import AUDITS
-from attnaudit.audits.declaration import NotApplicable, declaration_of
+from attnaudit.audits import AUDITS, DEFAULT_AUDITS
+from attnaudit.audits.declaration import declaration_of
 from attnaudit.contract import AttentionModel, Batch, Record
-from attnaudit.errors import InputError
+from attnaudit.errors import InputError, NotApplicable
 from attnaudit.illustrations import chosen_examples, illustrate
-from attnaudit.measures import MEASURES
+from attnaudit.measures import DEFAULT_MEASURES, MEASURES
 from attnaudit.modules import modules_of
 from attnaudit.results import Results
 from attnaudit.tables import Table
@@ -37,7 +37,8 @@ def audit(
     illustrated: int = 200,
     show_progress: bool = True,
 ) -> Results:
-    """May I show this model's attention as an explanation? Every audit by default; names, "name:option=value" or your own functions.
+    """May I show this model's attention as an explanation? The usual audits and measures by default; "all", names,
+    "name:option=value" or your own functions.
 
     class_names and words (the vocabulary, by token number) are only for showing. The model is left as found.
     """
@@ -52,7 +53,8 @@ def audit(
     chosen_audits, chosen_measures = find_audits(audits), find_measures(measures)
     most_rows = 0
     searches = any(name.split(":")[0] == "furthest" for name in chosen_audits)
-    table, reasons, drawn = Table(), {}, []
+    reasons: dict[tuple[str, str], str] = {}
+    table, drawn = Table(), []
     ids = [name for batch in batches for name in batch.example_id]
     if len(set(ids)) < len(ids):
         raise InputError(
@@ -66,26 +68,36 @@ def audit(
             check_record(record)
             most_rows = max(most_rows, record.alpha.shape[1])
             names = _class_names(class_names, record.logits.shape[1])
-            scores = {
-                name: _score(measure, model, record, seed, name) for name, measure in chosen_measures.items()
-            }
+            scores: dict[str, Tensor] = {}
+            for name, measure in chosen_measures.items():
+                try:
+                    scores[name] = _score(measure, model, record, seed, name)
+                except NotApplicable as reason:
+                    reasons["measure", name] = str(reason)
             table.start(record)
             for name, function in chosen_audits.items():
                 try:
                     with torch.no_grad():
                         table.add(name, function(model, record, scores, seed))
                 except NotApplicable as reason:
-                    reasons[name] = str(reason)
+                    reasons["audit", name] = str(reason)
             drawn.append(illustrate(model, record, scores, seed, show, words, with_search=searches))
             advance(f"{len(batch)} examples")
     # An audit that applies to some batches only has NaN for the others; it is unanswered where it applied to none.
-    unanswered = {name: reason for name, reason in reasons.items() if name not in table.audits()}
+    unanswered = {
+        name: reason
+        for (kind, name), reason in reasons.items()
+        if kind == "audit" and name not in table.audits()
+    }
     about = {
         "seed": seed,
         "classes": names,
         "audits": list(chosen_audits),
         "measures": list(chosen_measures),
         "not_applicable": unanswered,
+        "measures_not_applicable": {
+            name: reason for (kind, name), reason in reasons.items() if kind == "measure"
+        },
         "has_readout": record.readout is not None,
         "rows": most_rows,
         "illustrated": len(show),
@@ -96,12 +108,12 @@ def audit(
 
 def find_audits(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
     """name -> function, all found before any long work starts."""
-    return _resolve(AUDITS, _as_list(AUDITS, wanted), "audit")
+    return _resolve(AUDITS, _as_list(AUDITS, DEFAULT_AUDITS, wanted), "audit")
 
 
 def find_measures(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
     """The same for measures; attention is always among them."""
-    listed = _as_list(MEASURES, wanted)
+    listed = _as_list(MEASURES, DEFAULT_MEASURES, wanted)
     return _resolve(MEASURES, listed if "attention" in listed else ["attention", *listed], "measure")
 
 
@@ -142,10 +154,12 @@ def _off_simplex(record: Record) -> Tensor:
 
 
 def _as_list(
-    registry: dict[str, Callable[..., Any]], wanted: Sequence[Choice] | Choice | None
+    registry: dict[str, Callable[..., Any]], usual: Sequence[str], wanted: Sequence[Choice] | Choice | None
 ) -> list[Choice]:
-    """Everything by default; one choice stands for a list of one."""
+    """The usual ones by default, everything for "all"; one choice stands for a list of one."""
     if wanted is None:
+        return list(usual)
+    if wanted in ("all", ["all"], ("all",)):
         return list(registry)
     return [wanted] if isinstance(wanted, str) or callable(wanted) else list(wanted)
 

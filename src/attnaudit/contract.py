@@ -99,7 +99,12 @@ class Record:
 
 @runtime_checkable
 class AttentionModel(Protocol):
-    """All that an audit asks of a model. Laws: `attnaudit.laws`."""
+    """All that an audit asks of a model. Laws: `attnaudit.laws`.
+
+    A model may offer more, and is asked for it by name: `leave_out(record) -> (B,N,C)`, the logits without each item, where it can do
+    better than re-reading; `attention_without(record, drop) -> (B,K,R,N)`, its scores projected anew without the items in drop
+    (B,K,N); `self_attention(record) -> (B,L,N,N)`, the layers below the site, mean over heads, the lowest first.
+    """
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record: ...
 

@@ -1,7 +1,11 @@
-"""The one exception for what a user can put right; the command line prints it without a traceback."""
+"""The two exceptions people are told in words: what a user can put right, and what a model or its data cannot answer."""
 
 from __future__ import annotations
 
 
 class InputError(ValueError):
-    """What is wrong, what was expected, what came, and what to do."""
+    """What is wrong, what was expected, what came, and what to do. The command line prints it without a traceback."""
+
+
+class NotApplicable(Exception):
+    """A measure or an audit has nothing to say about this model or data, for the reason given. Recorded, never passed over in silence."""

@@ -22,3 +22,6 @@ AUDITS: dict[str, Audit] = {
     "evidence": evidence,
     "furthest": furthest,
 }
+
+# Run where none are asked for.
+DEFAULT_AUDITS = tuple(AUDITS)

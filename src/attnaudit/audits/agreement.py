@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from attnaudit import statistics
-from attnaudit.audits.declaration import Declaration, Metric, NotApplicable, Values, declares
+from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
+from attnaudit.errors import NotApplicable
 from attnaudit.measures import WITNESSES
 
 BETWEEN = "between_measures"

@@ -14,10 +14,6 @@ Values = dict[tuple[str, str], Tensor]
 AuditFunction = TypeVar("AuditFunction", bound=Callable[..., Any])
 
 
-class NotApplicable(Exception):
-    """The audit has nothing to say about this model or data, for the reason given. Recorded, never passed over in silence."""
-
-
 @dataclass(frozen=True)
 class Metric:
     """floor and ceiling: a number, or the name of a metric of the same audit ("tau@random") that plays the part."""

@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from attnaudit import masking, retrieval
-from attnaudit.audits.declaration import Declaration, Metric, NotApplicable, Values, declares
+from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
+from attnaudit.errors import NotApplicable
 
 
 @declares(

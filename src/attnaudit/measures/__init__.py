@@ -21,6 +21,9 @@ MEASURES: dict[str, Measure] = {
     "random": random,
 }
 
+# Run where none are asked for: the others cost many passes, or are of interest to some models only.
+DEFAULT_MEASURES = tuple(MEASURES)
+
 # Measures that say what matters without asking the attention: only they set the ceiling of agreement, since any other ranking,
 # a user's own among them, could lower it and so make the attention look good.
 WITNESSES = ("gradient", "leave_one_out")
