@@ -33,7 +33,7 @@ from attnaudit.audits.uniform_attention import uniform_attention
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.counterfactual import permuted
 from attnaudit.errors import InputError, NotApplicable
-from attnaudit.measures import MEASURES
+from attnaudit.measures import DEFAULT_MEASURES, MEASURES
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 
@@ -195,7 +195,7 @@ def case(name: str) -> Case:
 def scores_of(name: str) -> dict[str, Tensor]:
     chosen = case(name)
     return {
-        measure: function(chosen.model, chosen.record, 0).detach() for measure, function in MEASURES.items()
+        measure: MEASURES[measure](chosen.model, chosen.record, 0).detach() for measure in DEFAULT_MEASURES
     }
 
 
@@ -1087,6 +1087,7 @@ def test_an_audit_that_does_not_apply_is_recorded_with_its_reason() -> None:
     results = audit(Glass("oracle"), batch, measures=[], show_progress=False)
     assert results.about["not_applicable"] == {
         "agreement": "no measure was computed besides attention",
+        "top_k_agreement": "no measure was computed besides attention",
         "evidence": "the data does not say which words are evidence",
     }
     assert set(results.frame()["audit"].astype(str)) == set(AUDITS) - {"agreement", "evidence"}

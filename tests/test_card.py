@@ -9,7 +9,8 @@ from itertools import permutations
 import pandas as pd
 import pytest
 
-from attnaudit.card import NO, PARTLY, UNKNOWN, YES, Answer, Card, make_card
+from attnaudit.card import NO, PARTLY, UNKNOWN, YES, Answer, Card
+from attnaudit.card_rules import make_card
 
 JUST = 1e-6
 NEEDED, MATTERS, POINTS, ONLY, STABLE = (

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,9 +18,9 @@ from attnaudit.datasets import DATASETS, load
 from attnaudit.datasets.babi_simulated import PLACES, VERBS, babi, simulate
 from attnaudit.datasets.babi_text import answers, as_text, examples, parse
 from attnaudit.datasets.keyword import DISTRACTORS, EVIDENCE, FILLERS, _example, keyword
+from attnaudit.datasets.reading.tokenise import Cleaner, find_tokeniser, tokeniser_name
 from attnaudit.datasets.splits import Example
-from attnaudit.datasets.sst import sst
-from attnaudit.datasets.reading.tokenise import clean, tokenise
+from attnaudit.datasets.sst import ABOUT, sst
 from attnaudit.errors import InputError
 
 TEXT = """1 Ann went to the attic.
@@ -248,7 +250,7 @@ def test_keyword_depends_on_the_seed_and_on_nothing_else() -> None:
             "babi:tsk=1",
             "The dataset 'babi' has no option 'tsk'. Choose from: task, train, dev_share, test, seed.",
         ),
-        ("kyword", "There is no dataset 'kyword'. Did you mean 'keyword'? Choose from: babi, keyword, sst"),
+        ("kyword", "There is no dataset 'kyword'. Did you mean 'keyword'? Choose from: "),
     ],
 )
 def test_bad_choices_are_refused_in_words(choice: str, message: str) -> None:
@@ -275,8 +277,9 @@ def test_load_takes_a_function_from_elsewhere() -> None:
 
 def test_options_of_datasets_are_keyword_only() -> None:
     for name, dataset in DATASETS.items():
-        for parameter in inspect.signature(dataset).parameters.values():
-            assert parameter.name == "folder" or parameter.kind is inspect.Parameter.KEYWORD_ONLY, name
+        for at, parameter in enumerate(inspect.signature(dataset).parameters.values()):
+            is_place = at == 0 and parameter.name == "place"
+            assert is_place or parameter.kind is inspect.Parameter.KEYWORD_ONLY, (name, parameter.name)
 
 
 # tokenisers -------------------------------------------------------------------------------------------------------------
@@ -285,40 +288,45 @@ SENTENCE = "It isn't well-made, in 2004!"
 
 
 def test_tokenisers_and_their_names() -> None:
-    assert tokenise([SENTENCE], "blanks") == ([("It", "isn't", "well-made,", "in", "2004!")], "blanks")
-    assert tokenise([SENTENCE], "regex") == ([("It", "isn't", "well-made", ",", "in", "2004", "!")], "regex")
+    assert find_tokeniser("blanks").split(SENTENCE) == ["It", "isn't", "well-made,", "in", "2004!"]
+    assert find_tokeniser("regex").split(SENTENCE) == ["It", "isn't", "well-made", ",", "in", "2004", "!"]
+    assert find_tokeniser("keras").split(SENTENCE) == ["It", "isn't", "well", "made", "in", "2004"]
+    assert [find_tokeniser(name).name for name in ("blanks", "regex", "keras")] == [
+        "blanks",
+        "regex",
+        "keras",
+    ]
 
 
 def test_spacy_by_name_and_by_default() -> None:
     spacy = pytest.importorskip("spacy")
-    tokens, name = tokenise([SENTENCE, " two  blanks "], "spacy")
-    assert tokens == [
-        ("It", "is", "n't", "well", "-", "made", ",", "in", "2004", "!"),
-        ("two", "blanks"),
-    ]
-    assert name == f"spacy-{spacy.__version__.rsplit('.', 1)[0]} blank en"
-    assert tokenise([SENTENCE])[1] == name
+    tokeniser = find_tokeniser("spacy")
+    assert tokeniser.split(SENTENCE) == ["It", "is", "n't", "well", "-", "made", ",", "in", "2004", "!"]
+    assert tokeniser.split(" two  blanks ") == ["two", "blanks"]
+    assert tokeniser.name == f"spacy-{spacy.__version__.rsplit('.', 1)[0]} blank en"
+    assert find_tokeniser().name == tokeniser_name() == tokeniser_name("spacy") == tokeniser.name
 
 
 def test_without_spacy_the_default_is_regex(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert tokenise([SENTENCE])[1] == "regex"
+    assert find_tokeniser().name == tokeniser_name() == "regex"
 
 
 def test_without_spacy_asking_for_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(InputError, match=r"pip install 'attnaudit\[text\]', or choose tokeniser=regex"):
-        tokenise([SENTENCE], "spacy")
+        find_tokeniser("spacy")
 
 
-def test_an_unknown_tokeniser_lists_the_choices() -> None:
-    with pytest.raises(InputError, match=r"no tokeniser 'nltk'. Choose from: auto, spacy, regex, blanks"):
-        tokenise([SENTENCE], "nltk")
+@pytest.mark.parametrize("choice", ["nltk", ["regex"], 5])
+def test_an_unknown_tokeniser_lists_the_choices(choice: Any) -> None:
+    with pytest.raises(InputError, match=r"no tokeniser .*\. Choose from: auto, spacy, regex, blanks, keras"):
+        find_tokeniser(choice)
 
 
 def test_cleaning() -> None:
-    assert clean(["The", "21st", "Film", "x²"]) == ("the", "qqq", "film", "qqq")
-    assert clean(["The", "21st"], replace_numbers=False) == ("the", "21st")
+    assert Cleaner().clean(["The", "21st", "Film", "x²"]) == ("the", "qqq", "film", "qqq")
+    assert Cleaner(replace_numbers=False).clean(["The", "21st"]) == ("the", "21st")
 
 
 # SST --------------------------------------------------------------------------------------------------------------------
@@ -341,7 +349,7 @@ def _trees(folder: Path, train: str = "") -> Path:
 @pytest.mark.parametrize("place", [".", "trees", "sst/trees", "sst"])
 def test_sst_as_the_released_notebook_prepares_it(tmp_path: Path, place: str) -> None:
     _trees(tmp_path / place)
-    made = sst(tmp_path, tokeniser="blanks")
+    made = load("sst:tokeniser=blanks", data_dir=tmp_path)
     assert made.train == (
         Example("train/0", _words("a warm well made 21st century film"), label=1),
         Example("train/3", _words("it s one dull and very long slog"), label=0),
@@ -349,7 +357,9 @@ def test_sst_as_the_released_notebook_prepares_it(tmp_path: Path, place: str) ->
     assert [each.example_id for each in made.test] == ["test/0", "test/3"]
     assert made.classes == ("negative", "positive")
     assert made.tokeniser == "blanks"
-    assert made.notes["dropped"]["dev"] == {"neutral": 1, "short": 1, "longest": 1}
+    assert made.notes["dropped"] == {
+        f"{split}, {why}": 1 for split in ("train", "dev", "test") for why in ("neutral", "short", "long")
+    }
     # GOOD has 7 words, BAD 8, SHORT 2, LONGEST 8 new ones; "a" is in two; the four marks.
     assert made.notes["vocabulary_before_length_filter"] == 7 + 8 + 2 + 8 + 4
 
@@ -379,23 +389,53 @@ def test_a_malformed_tree_is_named_by_file_and_line(tmp_path: Path, line: str, p
         sst(tmp_path, tokeniser="blanks")
 
 
+def test_a_bad_tree_is_skipped_and_counted_where_this_is_asked_for(tmp_path: Path) -> None:
+    _trees(tmp_path, train="\n".join([GOOD, "(3 (2 a) film", BAD, "a film", LONGEST]))
+    made = sst(tmp_path, tokeniser="blanks", skip_bad=True)
+    assert [each.example_id for each in made.train] == ["train/0", "train/2"]
+    assert made.notes["skipped"]["rows"] == 2
+    assert [re.findall(r"line \d", each) for each in made.notes["skipped"]["first"]] == [
+        ["line 2"],
+        ["line 4"],
+    ]
+
+
 def test_sst_says_where_it_looked(tmp_path: Path) -> None:
     (_trees(tmp_path / "trees") / "dev.txt").unlink()
     with pytest.raises(InputError) as error:
-        sst(tmp_path)
-    for place in (tmp_path, tmp_path / "trees", tmp_path / "sst" / "trees", tmp_path / "sst"):
-        assert str(place) in str(error.value)
-    assert "https://nlp.stanford.edu/sentiment/" in str(error.value)
+        load("sst", data_dir=tmp_path)
+    for part in (str(tmp_path), *ABOUT.places, *ABOUT.holds, "https://nlp.stanford.edu/sentiment/"):
+        assert part in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", f"{NEUTRAL}\n"])
+def test_a_split_without_a_sentence_is_refused(tmp_path: Path, text: str) -> None:
+    (_trees(tmp_path) / "dev.txt").write_text(text)
+    with pytest.raises(InputError, match="dev is not in it, or empty"):
+        sst(tmp_path, tokeniser="blanks")
+
+
+def test_two_files_for_one_split_are_refused(tmp_path: Path) -> None:
+    _trees(_trees(tmp_path) / "older")
+    with pytest.raises(InputError, match=r"two files for the split 'dev'.*older"):
+        sst(tmp_path, tokeniser="blanks")
+
+
+def test_a_length_filter_that_leaves_nothing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no example is left"):
+        sst(_trees(tmp_path), tokeniser="blanks", min_length=99)
 
 
 def test_readers_get_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _trees(tmp_path / "here" / "sst")
+    place = _trees(tmp_path / "here" / "sst")
     monkeypatch.delenv("ATTNAUDIT_DATA", raising=False)
-    expected = sst(tmp_path / "here", tokeniser="blanks")
+    expected = sst(place, tokeniser="blanks")
     assert load("sst:tokeniser=blanks", data_dir=tmp_path / "here") == expected
-    with pytest.raises(InputError, match="set the environment variable ATTNAUDIT_DATA to it"):
+    assert load(f"sst:tokeniser=blanks,folder={tmp_path / 'here'}") == expected
+    monkeypatch.setenv("ATTNAUDIT_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(InputError, match=r"'sst' is not in .*cache.data: looked for"):
         load("sst")
-    with pytest.raises(InputError, match=r"data folder .*nowhere' for the dataset 'sst' does not exist"):
+    with pytest.raises(InputError, match=r"data folder '.*nowhere' does not exist\. .*ATTNAUDIT_DATA"):
         load("sst", data_dir=tmp_path / "nowhere")
     monkeypatch.setenv("ATTNAUDIT_DATA", str(tmp_path / "here"))
     assert load("sst:tokeniser=blanks") == expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import torch
@@ -34,13 +35,15 @@ def audit(
     device: torch.device | str | None = None,
     class_names: Sequence[str] | None = None,
     words: Sequence[str] | None = None,
+    other_models: Sequence[AttentionModel] = (),
     illustrated: int = 200,
     show_progress: bool = True,
 ) -> Results:
     """May I show this model's attention as an explanation? The usual audits and measures by default; "all", names,
     "name:option=value" or your own functions.
 
-    class_names and words (the vocabulary, by token number) are only for showing. The model is left as found.
+    class_names and words (the vocabulary, by token number) are only for showing. other_models: further trainings of the same model, to
+    see whether its attention is stable. All models are left as found.
     """
     if not isinstance(model, AttentionModel):
         raise InputError(
@@ -51,6 +54,8 @@ def audit(
     if not batches:
         raise InputError("There is nothing to audit: the data holds no example.")
     chosen_audits, chosen_measures = find_audits(audits), find_measures(measures)
+    if other_models:
+        chosen_audits["stability"] = partial(AUDITS["stability"], other_models=tuple(other_models))
     most_rows = 0
     searches = any(name.split(":")[0] == "furthest" for name in chosen_audits)
     reasons: dict[tuple[str, str], str] = {}
@@ -61,7 +66,12 @@ def audit(
             "Every example needs an example_id of its own: random draws and the results hang on it."
         )
     show = chosen_examples(ids, illustrated, seed)
-    with _evaluating(model, device), progress.bar("Auditing", len(batches), show=show_progress) as advance:
+    with _evaluating([model, *other_models], device):
+        chosen_audits = _told_mean_length(chosen_audits, model, batches, device)
+    with (
+        _evaluating([model, *other_models], device),
+        progress.bar("Auditing", len(batches), show=show_progress) as advance,
+    ):
         for batch in batches:
             with torch.no_grad():
                 record = model.read(batch if device is None else batch.to(device))
@@ -83,6 +93,7 @@ def audit(
                     reasons["audit", name] = str(reason)
             drawn.append(illustrate(model, record, scores, seed, show, words, with_search=searches))
             advance(f"{len(batch)} examples")
+    table.judge_families()
     # An audit that applies to some batches only has NaN for the others; it is unanswered where it applied to none.
     unanswered = {
         name: reason
@@ -101,6 +112,7 @@ def audit(
         "has_readout": record.readout is not None,
         "rows": most_rows,
         "illustrated": len(show),
+        "majority": _majority(batches),
     }
     declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
     return Results.of(table, drawn, about, declarations)
@@ -115,6 +127,34 @@ def find_measures(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., An
     """The same for measures; attention is always among them."""
     listed = _as_list(MEASURES, DEFAULT_MEASURES, wanted)
     return _resolve(MEASURES, listed if "attention" in listed else ["attention", *listed], "measure")
+
+
+def _majority(batches: list[Batch]) -> float | None:
+    """Share of the most frequent label: what always the same answer would score. None without labels."""
+    known = [batch.labels.cpu() for batch in batches if batch.labels is not None]
+    if len(known) < len(batches):
+        return None
+    labels = torch.cat(known)
+    return float(labels.bincount().max() / len(labels))
+
+
+def _told_mean_length(
+    audits: dict[str, Callable[..., Any]],
+    model: AttentionModel,
+    batches: list[Batch],
+    device: torch.device | str | None,
+) -> dict[str, Callable[..., Any]]:
+    """An audit that asks for `mean_length` gets ⌊mean number of items⌋ over all the data, which no single batch knows."""
+    asking = [name for name, function in audits.items() if "mean_length" in signature(function).parameters]
+    if not asking:
+        return audits
+    with torch.no_grad():
+        lengths = torch.cat([model.read(b if device is None else b.to(device)).length.cpu() for b in batches])
+    mean = int(lengths.double().mean())
+    return {
+        name: partial(function, mean_length=mean) if name in asking else function
+        for name, function in audits.items()
+    }
 
 
 def _class_names(given: Sequence[str] | None, count: int) -> list[str]:
@@ -214,8 +254,8 @@ def _tied(score: Tensor, record: Record) -> Tensor:
 class _evaluating:
     """Evaluation mode and the device asked for inside; every module's own mode and the old device after, also after an exception."""
 
-    def __init__(self, model: object, device: torch.device | str | None) -> None:
-        self.modules = modules_of(model)
+    def __init__(self, models: Sequence[object], device: torch.device | str | None) -> None:
+        self.modules = [module for model in models for module in modules_of(model)]
         self.modes = [(module, module.training) for module in self.modules]
         parameters = (parameter for module in self.modules for parameter in module.parameters())
         self.home = next((parameter.device for parameter in parameters), None)

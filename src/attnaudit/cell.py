@@ -20,7 +20,7 @@ from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
 from attnaudit.models import Architecture, build
 from attnaudit.performance import performance
-from attnaudit.presets import preset_options
+from attnaudit.presets import preset_dataset, preset_options
 from attnaudit.results import Results
 from attnaudit.train import Recipe, fit, predictions
 from attnaudit.variants import VARIANTS, Setting, make_training
@@ -38,6 +38,7 @@ class Cell:
     architecture: Architecture = field(default_factory=Architecture)
     recipe: Recipe = field(default_factory=Recipe)
     seed: int = 0
+    other_seeds: int = 0  # further trainings that show whether the attention is stable
     variant: str = "ordinary"  # how its training departs from the ordinary; see variants.py
     base: str | None = None  # name of the run, in the same folder, that the variant starts from
     vectors: str | None = None
@@ -66,7 +67,10 @@ _SUITED: dict[str, dict[str, Any]] = {
 def make_cell(dataset: str, *, preset: str | None = None, **given: Any) -> Cell:
     """A cell from flat choices by name; those that are None are the preset's, or what suits the dataset, or else the defaults."""
     known = {key: value for key, value in given.items() if value is not None}
-    suited = _SUITED.get(choices.parse(dataset)[0], {}) if preset is None else preset_options(preset, dataset)
+    if preset is None:
+        suited = _SUITED.get(choices.parse(dataset)[0], {})
+    else:
+        suited, dataset = preset_options(preset, dataset), preset_dataset(preset, dataset)
     wanted = {**suited, **known}
 
     def take(kind: type) -> dict[str, Any]:
@@ -94,9 +98,9 @@ def run_cell(
     force: bool = False,
     show_progress: bool = True,
 ) -> Path:
-    """Train, audit the test split, write the run directory below out; a complete one is left as it is."""
+    """Train, audit the test split, write the run directory below out; a complete one is left as it is, unless its data changed."""
     folder = out / store.run_name(cell.choices())
-    if store.is_complete(folder) and not force:
+    if not force and is_done(cell, out, data_dir=data_dir):
         return folder
     _check(cell)
     _check_device(device)
@@ -132,6 +136,7 @@ def run_cell(
         show_progress=show_progress,
     )
     trained = time.monotonic()
+    others = _other_trainings(cell, out, data_dir=data_dir, device=device, show_progress=show_progress)
     results = audit(
         training.model,
         batches_of(splits.test, vocabulary, len(splits.classes)),
@@ -141,6 +146,7 @@ def run_cell(
         device=device,
         class_names=splits.classes,
         words=vocabulary.words,
+        other_models=others,
         show_progress=show_progress,
     )
     audited = time.monotonic()
@@ -171,6 +177,32 @@ def run_cell(
         store.write_json(working / "vocabulary.json", list(vocabulary.words))
         store.write_results(results, working, run=run)
     return folder
+
+
+def is_done(cell: Cell, out: Path, *, data_dir: Path | None = None) -> bool:
+    """Is this very run complete, on the data as it is now? Data that is no longer there cannot have changed."""
+    folder = out / store.run_name(cell.choices())
+    if not store.is_complete(folder):
+        return False
+    if not datasets.reads_files(cell.dataset):
+        return True
+    try:
+        now = fingerprint(datasets.load(cell.dataset, data_dir=data_dir))
+    except InputError:
+        return True
+    return now == store.read_run(folder)["data"]["fingerprint"]
+
+
+def _other_trainings(cell: Cell, out: Path, **how: Any) -> list[Any]:
+    """The same model from the seeds that follow, each a run of its own with few audits."""
+    cells = [
+        replace(
+            cell, seed=cell.seed + step, other_seeds=0, audits=("uniform_attention",), measures=("random",)
+        )
+        for step in range(1, cell.other_seeds + 1)
+    ]
+    # Runs of this very plan: their parts were chosen here.
+    return [load(run_cell(each, out, **how), trust_code=True).model for each in cells]
 
 
 def _check(cell: Cell) -> None:

@@ -30,6 +30,14 @@ def parse(choice: str) -> tuple[str, dict[str, Any]]:
     return name.strip(), options
 
 
+def render(name: str, options: Mapping[str, Any]) -> str:
+    """The other way round: a choice that parse reads as these."""
+    told = ",".join(
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in options.items()
+    )
+    return f"{name}:{told}" if told else name
+
+
 def find(
     registry: Mapping[str, Callable[..., Any]], choice: str | Callable[..., Any], kind: str
 ) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from attnaudit import cli_data
 from attnaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(cli_data.app, name="data")
 
 
 def _version(wanted: bool) -> None:
@@ -54,9 +56,11 @@ def run(
     patience: Annotated[int | None, typer.Option(help="Stop after so many epochs without a better dev score.")] = None,
     good_enough: Annotated[float | None, typer.Option(help="Stop once the dev score is this high.")] = None,
     intervention: Annotated[str | None, typer.Option(help="Train several models and compare: uniform, random, seeds:count=3, adversarial:lams=0.001+0.01, guided_mlp, fix_representation, fix_attention, deceptive, sparsity.")] = None,
-    audits: Annotated[str | None, typer.Option(help="Comma-separated; all by default. See `attnaudit list`.")] = None,
-    measures: Annotated[str | None, typer.Option(help="Comma-separated; all by default.")] = None,
+    audits: Annotated[str | None, typer.Option(help="Comma-separated, or all; the usual ones by default. See `attnaudit list`.")] = None,
+    measures: Annotated[str | None, typer.Option(help="Comma-separated, or all; the usual ones by default.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, bit by bit.")] = 0,
+    other_seeds: Annotated[int, typer.Option(min=0, help="Train so many more from other seeds, to see whether the attention is stable.")] = 0,
+    fail_if: Annotated[str | None, typer.Option(help='Exit code 3 if any holds: "matters=no; points!=yes; permutation/tvd_median<0.05".')] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     out: Annotated[Path, typer.Option(help="Folder that holds the run directories.")] = Path("runs"),
@@ -67,10 +71,13 @@ def run(
     Without options: simulated bAbI task 1 (needs no files), a BiLSTM with additive attention. Sizes and epochs that are not given are those
     that suit the dataset. A run that is already complete is not run again. With --intervention: train what it takes and compare.
     """
-    from attnaudit.cell import make_cell, run_cell
+    from attnaudit.cell import is_done, make_cell, run_cell
+    from attnaudit.gate import check_conditions
     from attnaudit.interventions import Plan
-    from attnaudit.store import is_complete, load_results, run_name
+    from attnaudit.store import load_results, run_name
 
+    if fail_if is not None:
+        check_conditions(fail_if)  # now, not after minutes of training
     cell = make_cell(
         dataset,
         preset=preset,
@@ -86,6 +93,7 @@ def run(
         patience=patience,
         good_enough=good_enough,
         seed=seed,
+        other_seeds=other_seeds,
         vectors=None if vectors is None else str(vectors),
         audits=None if audits is None else tuple(_split(audits)),
         measures=None if measures is None else tuple(_split(measures)),
@@ -94,13 +102,50 @@ def run(
         _intervene(intervention, Plan(cell, out, data_dir, device))
         return
     folder = out / run_name(cell.choices())
-    if is_complete(folder) and not force:
+    if not force and is_done(cell, out, data_dir=data_dir):
         typer.echo("This run is already complete (--force runs it again).\n")
     run_cell(cell, out, data_dir=data_dir, device=device, force=force)
     results = load_results(folder)
     page = results.to_html(folder / "report.html")
     _show(results)
     typer.echo(f"\nRun: {folder}\nReport: {page}")
+    if fail_if is not None:
+        _gate(results, fail_if)
+
+
+@app.command()
+def gate(
+    run: Annotated[Path, typer.Argument(help="A run directory.")],
+    fail_if: Annotated[str, typer.Option(help='Conditions with ; between: "matters=no; points!=yes; agreement/tau@leave_one_out<0.2".')] = "matters=no; points=no; only_story=no",
+) -> None:  # fmt: skip
+    """A release gate: exit code 3 if any condition holds for a finished run.
+
+    Questions: needed, matters, points, only_story, stable, with yes, partly, no or "cannot tell". Numbers: AUDIT/METRIC[@MEASURE], the overall mean.
+    """
+    from attnaudit.store import load_results
+
+    _gate(load_results(run), fail_if)
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(help="A run directory.")],
+    second: Annotated[Path, typer.Argument(help="Another one.")],
+    every: Annotated[bool, typer.Option("--all", help="Every number, not only those that differ beyond their interval.")] = False,
+) -> None:  # fmt: skip
+    """Two runs side by side: their cards, and the numbers that differ (first − second, 95 % interval)."""
+    from attnaudit.comparisons.runs import compare_cards, compare_values
+    from attnaudit.store import load_results
+
+    a, b = load_results(first), load_results(second)
+    typer.echo(compare_cards(a, b).to_string(index=False))
+    values = compare_values(a, b)
+    differ = values[(values["low"] > 0) | (values["high"] < 0)]
+    shown = values if every else differ
+    typer.echo(
+        f"\n{len(differ)} of {len(values)} numbers differ, {values['how'].iloc[0] if len(values) else ''}:"
+    )
+    typer.echo(shown.drop(columns="how").to_string(index=False, float_format="{:.3f}".format))
 
 
 @app.command()
@@ -141,6 +186,16 @@ def check(
     typer.echo(str(verdict))
     typer.echo(f"\n{verdict.sentence}")
     raise typer.Exit(0 if verdict.kept else 1)
+
+
+def _gate(results: Results, conditions: str) -> None:
+    from attnaudit.gate import met
+
+    held = met(results, conditions)
+    if held:
+        typer.secho("The gate is closed:\n  " + "\n  ".join(held), fg="red", err=True)
+        raise typer.Exit(3)
+    typer.echo("The gate is open: none of the conditions holds.")
 
 
 def _intervene(choice: str, plan: Plan) -> None:

@@ -48,6 +48,10 @@ class Batch:
             closed[name] = value.masked_fill(~mask, 0)
         return replace(self, **{**closed, "mask": mask})
 
+    def replaced(self, places: Tensor, token: int) -> Batch:
+        """The same examples with another token in these places (B,T)."""
+        return replace(self, tokens=self.tokens.masked_fill(places, token))
+
     def rows(self, index: Tensor) -> Batch:
         """The examples at index (M,), which may repeat: how alternatives are batched along B."""
         picked: dict[str, Any] = {

@@ -133,6 +133,33 @@ PRESETS: dict[str, Callable[..., Options]] = {
 }
 
 
+# How a paper prepares a corpus, where that is not what its reader does anyway (the released code of Jain & Wallace).
+_CORPORA: dict[str, dict[str, Options]] = {
+    "jain_wallace": {"sst": {"replace_numbers": True}},  # appendix A; the released notebook of SST does not
+    "neely_schouten": {"imdb": {"fewer_than": 101}},  # their code drops longer reviews
+    "serrano_smith": {
+        "imdb": {
+            "labels": "stars",
+            "sentences": True,
+            "more_than": None,
+            "fewer_than": None,
+            "test_share": 1,
+        },
+        "yelp": {"sentences": True},
+        "amazon": {"sentences": True},
+        "yahoo": {"sentences": True},
+    },
+}
+
+
 def preset_options(preset: str, dataset: str) -> Options:
     """The flat choices a preset sets for a dataset."""
     return choices.find(PRESETS, preset, "preset")(choices.parse(dataset)[0])
+
+
+def preset_dataset(preset: str, dataset: str) -> str:
+    """The dataset as the paper prepares it; options that are given stay as they are."""
+    name, options = choices.parse(dataset)
+    preset_name, settings = choices.parse(preset)
+    theirs = {} if settings.get("fidelity") == "code" else _CORPORA.get(preset_name, {}).get(name, {})
+    return choices.render(name, {**theirs, **options}) if theirs else dataset

@@ -48,3 +48,33 @@ def counter(title: str, *, show: bool = True) -> Iterator[Callable[[], None]]:
                 display.update(f"{title}: {count:,} texts, {rate:,.0f} a second")
 
         yield advance
+
+
+@contextmanager
+def transfer(
+    title: str, total: int | None, *, done: int = 0, show: bool = True
+) -> Iterator[Callable[[int], None]]:
+    """Yields advance(count): so many more bytes have come. `done` came before; `total` is None where nobody said."""
+    if not show or not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as display:
+        task = display.add_task(title, total=total, completed=done)
+        yield lambda count: display.update(task, advance=count)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from attnaudit.card import Card, make_card
+from attnaudit.card import Card
+from attnaudit.card_rules import make_card
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,16 @@ class Results:
         """Means with intervals, floors and ceilings, overall ("all") or for one predicted class."""
         part = self.summaries[self.summaries["group"] == group]
         return part.drop(columns="group").reset_index(drop=True)
+
+    def examples_needed(self, width: float) -> pd.DataFrame:
+        """How many examples a 95 % interval of this whole width would take for each mean, beside how many there were."""
+        from attnaudit.inference import examples_needed
+
+        part = self.summary()
+        needed = [examples_needed(sd, width) for sd in part["sd"]]
+        return part[["audit", "measure", "metric", "row", "mean", "sd", "count"]].assign(
+            needed=pd.array(needed, dtype="Int64")
+        )
 
     def save(self, folder: str | Path) -> Path:
         """Write values, summary, examples and card to a folder, complete or not at all. `attnaudit.store.load_results` reads it back."""

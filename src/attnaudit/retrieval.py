@@ -44,3 +44,44 @@ def mass_on(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
     size = masking.fill(scores.abs().double(), mask)
     unknown = ~(relevant & mask).any(-1)
     return (masking.total(size, relevant & mask) / size.sum(-1)).masked_fill(unknown, torch.nan)
+
+
+def top_as_many(scores: Tensor, relevant: Tensor, mask: Tensor, tie_break: Tensor) -> Tensor:
+    """(B,N) the highest scored items, as many as are relevant; ties in the order of tie_break."""
+    order = masking.descending(scores.nan_to_num(-torch.inf), mask, tie_break)
+    return (order.argsort(-1) < (relevant & mask).sum(-1, keepdim=True)) & mask
+
+
+def token_f1(chosen: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
+    """F1 of the chosen items against the relevant ones (B,); NaN where none is relevant. DeYoung et al. 2020."""
+    chosen, relevant = chosen & mask, relevant & mask
+    hits = (chosen & relevant).sum(-1).double()
+    of_either = (chosen.sum(-1) + relevant.sum(-1)).double()
+    return (2 * hits / of_either).masked_fill(~relevant.any(-1), torch.nan)
+
+
+def iou_f1(chosen: Tensor, relevant: Tensor, mask: Tensor, *, least: float = 0.5) -> Tensor:
+    """F1 over runs of neighbouring items (B,): a run counts as found where its intersection with one of the other side is at least
+    `least` of their union. NaN where none is relevant. DeYoung et al. 2020.
+    """
+    chosen, relevant = chosen & mask, relevant & mask
+    runs, true_runs = _runs(chosen), _runs(relevant)  # (B,N): number of the run an item is in, 0 = none
+    count, true_count = runs.amax(-1), true_runs.amax(-1)
+    most, most_true = int(count.max()) if len(count) else 0, int(true_count.max()) if len(count) else 0
+    shared = torch.zeros(len(runs), most + 1, most_true + 1, dtype=torch.float64, device=runs.device)
+    both = runs * (most_true + 1) + true_runs
+    shared.view(len(runs), -1).scatter_add_(1, both, torch.ones_like(both, dtype=torch.float64))
+    size, true_size = shared.sum(2, keepdim=True), shared.sum(1, keepdim=True)
+    overlap = (shared / (size + true_size - shared))[:, 1:, 1:] >= least
+    found = overlap.any(2).sum(-1).double() if most_true else torch.zeros_like(count, dtype=torch.float64)
+    true_found = overlap.any(1).sum(-1).double() if most else torch.zeros_like(count, dtype=torch.float64)
+    precision = found / count.clamp_min(1)
+    recall = true_found / true_count.clamp_min(1)
+    f1 = 2 * precision * recall / (precision + recall).clamp_min(torch.finfo(torch.float64).tiny)
+    return f1.masked_fill(~relevant.any(-1), torch.nan)
+
+
+def _runs(chosen: Tensor) -> Tensor:
+    """Numbers 1, 2, … of the runs of True along the last dimension; 0 where False."""
+    begins = chosen & ~torch.nn.functional.pad(chosen, (1, 0))[..., :-1]
+    return begins.long().cumsum(-1) * chosen

@@ -25,7 +25,7 @@ def summarise(
     *,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """One line for each (audit, measure, metric, row, group): mean sd low high nan_share count floor ceiling."""
+    """One line for each (audit, measure, metric, row, group): mean sd low high nan_share count floor ceiling relative."""
     if not keys:
         return pd.DataFrame(columns=_COLUMNS)
     matrix, keys = _with_row_means(matrix, keys)
@@ -71,7 +71,8 @@ def _sd(values: np.ndarray) -> np.ndarray:
 
 
 def _with_bounds(frame: pd.DataFrame, declarations: Mapping[str, Declaration]) -> pd.DataFrame:
-    """floor and ceiling of each declared metric, read off the same group where they are metrics themselves."""
+    """floor and ceiling of each declared metric, read off the same group where they are metrics themselves; and where the mean lies
+    between them, 0 at the floor and 1 at the ceiling."""
     means = {tuple(key): mean for *key, mean in zip(*(frame[name] for name in _BY), strict=True)}
     bounds: dict[str, list[float]] = {"floor": [], "ceiling": []}
     for audit, metric, row in zip(frame["audit"], frame["metric"], frame["row"], strict=True):
@@ -85,9 +86,11 @@ def _with_bounds(frame: pd.DataFrame, declarations: Mapping[str, Declaration]) -
                     (audit, measure, metric_name, row), means.get((audit, measure, metric_name, 0), np.nan)
                 )
             column.append(float(bound))
-    return frame.assign(**bounds)
+    frame = frame.assign(**bounds)
+    room = (frame["ceiling"] - frame["floor"]).where(lambda gap: gap != 0)  # negative where less is better
+    return frame.assign(relative=(frame["mean"] - frame["floor"]) / room)
 
 
 _BY = ("audit", "measure", "metric", "row", "mean")
-_STATISTICS = ("mean", "low", "high", "sd", "nan_share", "count", "floor", "ceiling")
+_STATISTICS = ("mean", "low", "high", "sd", "nan_share", "count", "floor", "ceiling", "relative")
 _COLUMNS = [*_BY[:4], "group", *_STATISTICS]

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attnaudit.contract import Record
 from attnaudit.errors import InputError
+from attnaudit.inference import benjamini_hochberg
 
 COLUMNS = ("example_id", "label", "predicted", "length", "audit", "measure", "metric", "row", "value")
 Key = tuple[str, str, str, int]  # audit, measure, metric, row
@@ -60,6 +61,18 @@ class Table:
             answered = rows.detach().double().cpu().masked_fill(~attends, torch.nan)
             for row, column in enumerate(answered.unbind(1)):
                 self._columns[audit, measure, metric, row].append((batch, column.numpy()))
+
+    def judge_families(self) -> None:
+        """For every p-value, whether it stands among all the examples' (Benjamini–Hochberg at 5 %): metric "significant_family"."""
+        for (audit, measure, metric, row), column in list(self._columns.items()):
+            if metric == "p":
+                together = torch.from_numpy(np.concatenate([values for _, values in column]))
+                adjusted = benjamini_hochberg(together)
+                stands = torch.where(adjusted.isnan(), torch.nan, (adjusted <= 0.05).double()).numpy()
+                parts = np.split(stands, np.cumsum([len(values) for _, values in column])[:-1])
+                self._columns[audit, measure, "significant_family", row] = [
+                    (batch, part) for (batch, _), part in zip(column, parts, strict=True)
+                ]
 
     def examples(self) -> pd.DataFrame:
         """One line an example, sorted by name."""

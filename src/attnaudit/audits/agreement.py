@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attnaudit import statistics
+from attnaudit.audits.by_row import of_row
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.errors import NotApplicable
@@ -23,6 +24,9 @@ BETWEEN = "between_measures"
             "tau": Metric("Kendall's tau-b; 1 = the same order", "tau@random", f"tau@{BETWEEN}"),
             "p": Metric("p-value of tau, as SciPy's", 0.0, 1.0),
             "significant": Metric("p ≤ 0.05, per example", "significant@random", f"significant@{BETWEEN}"),
+            "significant_family": Metric(
+                "p stands among all the examples' (Benjamini–Hochberg, 5 %)", "significant_family@random", 1.0
+            ),
         },
         detects=("shifted",),
         blind={"inert": "the ranking is right, although attention cannot change the prediction"},
@@ -53,7 +57,7 @@ def agreement(model: AttentionModel, record: Record, scores: dict[str, Tensor], 
 
 def _by_row(name: str, first: Tensor, second: Tensor, record: Record) -> Values:
     rows = [
-        _tau(_row(first, row), _row(second, row), record.content & record.mask[:, row])
+        _tau(of_row(first, row), of_row(second, row), record.content & record.mask[:, row])
         for row in range(record.mask.shape[1])
     ]
     return {(name, metric): torch.stack([each[metric] for each in rows], 1) for metric in rows[0]}
@@ -63,7 +67,3 @@ def _tau(x: Tensor, y: Tensor, content: Tensor) -> dict[str, Tensor]:
     tau, p = statistics.kendall(x, y, content)
     significant = torch.where(p.isnan(), torch.nan, (p <= 0.05).to(p.dtype))
     return {"tau": tau, "p": p, "significant": significant}
-
-
-def _row(scores: Tensor, row: int) -> Tensor:
-    return scores if scores.dim() == 2 else scores[:, row]

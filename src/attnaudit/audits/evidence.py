@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking, retrieval
+from attnaudit import masking, randomness, retrieval
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.errors import NotApplicable
@@ -17,6 +17,8 @@ from attnaudit.errors import NotApplicable
         metrics={
             "hit": Metric("the top item is evidence; floor: what a random item would be", "share", 1.0),
             "auprc": Metric("area under precision–recall of evidence by the ranking", "auprc@random", 1.0),
+            "token_f1": Metric("F1 of as many top items as there are evidence items", "token_f1@random", 1.0),
+            "iou_f1": Metric("F1 over runs of items that overlap by at least half", "iou_f1@random", 1.0),
             "mass": Metric("share of weight on evidence", "share", 1.0),
             "share": Metric("share of items that are evidence", 0.0, 1.0),
         },
@@ -25,7 +27,7 @@ from attnaudit.errors import NotApplicable
     )
 )
 def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int) -> Values:
-    """hit@1, average precision and mass on the evidence, for attention and every measure, row by row on the items the row may attend to;
+    """hit@1, average precision, token-F1, IoU-F1 and mass on the evidence, for attention and every measure, row by row on the items the row may attend to;
     `share` is the evidence's share of those items, what uniform weight would have on it and a random item would hit. NaN for a row
     without evidence.
     """
@@ -36,14 +38,22 @@ def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], s
     mask = record.content[:, None] & record.mask
     truth = known[:, None].expand_as(mask)
     values: Values = {}
+    keys = randomness.keys(seed, "evidence", record.batch.example_id)
+    tie_break = randomness.uniform(keys, items).to(mask.device)[:, None].expand_as(mask).flatten(0, 1)
     for name, score in scores.items():
         rows = score if score.dim() == 3 else score[:, None].expand_as(mask)
+        flat_rows, flat_truth, flat_mask = (each.flatten(0, 1) for each in (rows, truth, mask))
+        chosen = retrieval.top_as_many(flat_rows, flat_truth, flat_mask, tie_break)
+        unknown = (flat_rows.isnan() & flat_mask).any(-1)
+        for metric, compare in _ON_SETS.items():
+            found = compare(chosen, flat_truth, flat_mask).masked_fill(unknown, torch.nan)
+            values[name, metric] = found.view(mask.shape[:2])
         for metric, function in _METRICS.items():
-            flat = function(rows.flatten(0, 1), truth.flatten(0, 1), mask.flatten(0, 1))
-            values[name, metric] = flat.view(mask.shape[:2])
+            values[name, metric] = function(flat_rows, flat_truth, flat_mask).view(mask.shape[:2])
     share = masking.mean(truth.double(), mask)
     values["", "share"] = share.where(share > 0, torch.nan)
     return values
 
 
 _METRICS = {"hit": retrieval.hit_at_1, "auprc": retrieval.average_precision, "mass": retrieval.mass_on}
+_ON_SETS = {"token_f1": retrieval.token_f1, "iou_f1": retrieval.iou_f1}

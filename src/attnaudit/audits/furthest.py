@@ -51,7 +51,7 @@ def furthest(
     search of Jain & Wallace as released and as printed, which can fall short; a failed search counts 0, as there.
     """
     found, jsd, upper, tight = alternative(model, record, seed, epsilon=epsilon, fidelity=fidelity)
-    anything = _unconstrained(record)
+    anything = unconstrained(record)
     moved = statistics.tvd(_probs(model, record, found), record.probs)
     return {
         ("", "jsd"): jsd,
@@ -81,10 +81,10 @@ def alternative(
         return answer.alpha[:, None], answer.jsd, answer.upper, answer.exact
     settings = adversarial.SETTINGS[fidelity]
     found, jsd = adversarial.search(model, record, seed, epsilon=epsilon, settings=settings)
-    return found, jsd, _unconstrained(record), torch.zeros_like(jsd, dtype=torch.bool)
+    return found, jsd, unconstrained(record), torch.zeros_like(jsd, dtype=torch.bool)
 
 
-def _unconstrained(record: Record) -> Tensor:
+def unconstrained(record: Record) -> Tensor:
     """The largest JSD any attention could have, mean over the rows (B,): all weight on the least attended item."""
     alone = masking.fill(one_hot_jsd(record.alpha.double()), record.mask, -1.0).amax(-1)
     return alone.masked_fill(~record.mask.any(-1), torch.nan).nanmean(-1).clamp_max(math.log(2))

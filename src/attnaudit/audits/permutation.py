@@ -42,12 +42,13 @@ def permutation(
         ("", "tvd_mean"): moved.mean(1),
         ("", "flipped"): flipped(logits, record).double().mean(1),
         ("", "max_attention"): record.alpha.amax(-1),
-        ("", "tvd_reach"): _reach(record),
+        ("", "tvd_reach"): reach(record),
     }
     return values
 
 
-def _reach(record: Record) -> Tensor:
+def reach(record: Record) -> Tensor:
+    """(B,) the largest change that all weight on any one item would cause; NaN without a readout."""
     if record.readout is None:
         return torch.full_like(record.logits[:, 0], torch.nan)
     alone = masking.probabilities(record.readout, record.batch.classes)

@@ -11,31 +11,56 @@ from typing import Any
 
 from attnaudit import choices
 from attnaudit.datasets.about import About, about_of
+from attnaudit.datasets.adr_tweets import adr_tweets
+from attnaudit.datasets.ag_news import ag_news
+from attnaudit.datasets.babi_files import babi_files
 from attnaudit.datasets.babi_simulated import babi
+from attnaudit.datasets.cnn_qa import cnn_qa
+from attnaudit.datasets.eraser import eraser, movies
 from attnaudit.datasets.imdb import imdb
 from attnaudit.datasets.keyword import keyword
+from attnaudit.datasets.mimic import mimic
+from attnaudit.datasets.movie_reviews import movie_reviews
+from attnaudit.datasets.newsgroups import newsgroups
 from attnaudit.datasets.reading import stored
 from attnaudit.datasets.reading.cache import cache_folder, cached_file
 from attnaudit.datasets.reading.tokenise import tokeniser_name
+from attnaudit.datasets.reviews_and_answers import amazon, yahoo, yelp
+from attnaudit.datasets.snli import snli
 from attnaudit.datasets.splits import Splits
 from attnaudit.datasets.sst import sst
+from attnaudit.datasets.text_file import file_choice, text_file
 from attnaudit.errors import InputError
 
 DATASETS: dict[str, Callable[..., Splits]] = {
+    "adr_tweets": adr_tweets,
+    "ag_news": ag_news,
+    "amazon": amazon,
     "babi": babi,
+    "babi_files": babi_files,
+    "cnn_qa": cnn_qa,
+    "eraser": eraser,
     "imdb": imdb,
     "keyword": keyword,
+    "mimic": mimic,
+    "movie_reviews": movie_reviews,
+    "movies": movies,
+    "newsgroups": newsgroups,
+    "snli": snli,
     "sst": sst,
+    "text_file": text_file,
+    "yahoo": yahoo,
+    "yelp": yelp,
 }
 
 
 def load(choice: str, *, data_dir: Path | None = None, seed: int = 0, cache: bool = True) -> Splits:
-    """The dataset a choice such as "babi:task=2" names.
+    """The dataset a choice such as "babi:task=2" names; "reviews.csv:label=stars" is short for "text_file:path=reviews.csv,label=stars".
 
     Corpora are looked for in `data_dir` (see data_folder) and, once parsed, kept for the next time; simulators get `seed`,
     unless the choice gives its own; the seed of a model is another matter and does not change its data.
     """
-    name, options = choices.parse(choice)
+    name, options = file_choice(choice, DATASETS) or choices.parse(choice)
     reader = choices.find(DATASETS, name, "dataset")
     given: dict[str, Any] = dict(options)
     takes = inspect.signature(reader).parameters
@@ -47,12 +72,23 @@ def load(choice: str, *, data_dir: Path | None = None, seed: int = 0, cache: boo
     if "seed" in takes:
         given.setdefault("seed", seed)
     about = about_of(reader)
-    if about is None or not about.places:
+    if about is None or not (about.places or about.locate):
         if "folder" in takes:
             given["folder"] = data_folder(given.get("folder", data_dir))
         return reader(**given)
-    place = about.find(name, data_folder(given.pop("folder", data_dir)))
+    folder = given.pop("folder", data_dir)
+    if about.locate is not None:
+        place = about.locate()
+    else:
+        settled = {each.name: given.get(each.name, each.default) for each in takes.values()}
+        place = about.chosen(settled).find(name, data_folder(folder))
     return _read(reader, name, about, place, given, cache=cache)
+
+
+def reads_files(choice: str) -> bool:
+    """Does this dataset come from files, which may change, rather than from a simulator?"""
+    name, _ = file_choice(choice, DATASETS) or choices.parse(choice)
+    return name == "text_file" or about_of(choices.find(DATASETS, name, "dataset")) is not None
 
 
 def data_folder(folder: Path | str | None = None) -> Path:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from attnaudit.errors import InputError
 
 Reader = TypeVar("Reader", bound=Callable[..., Any])
+_OPTION = re.compile(r"\{(\w+)\}")
+_PLAIN_NAME = re.compile(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,26 @@ class About:
     size: str
     licence: str
     home: str
-    places: tuple[
-        str, ...
-    ]  # below the data folder, patterns allowed, the first that is there counts; empty: needs no files
+    # Below the data folder, patterns and options such as {corpus} allowed, the first that is there counts; empty: needs no data folder.
+    places: tuple[str, ...]
     holds: tuple[str, ...] = ()  # what a place that is a folder must have in it, patterns allowed
     downloads: tuple[Download, ...] = ()
     steps: str = ""  # how to get it where it may not simply be downloaded
     version: int = 1  # of the reader; raised when the same files give other examples
+    locate: Callable[[], Path] | None = None  # finds the place where it is not in the data folder
+
+    def chosen(self, options: Mapping[str, Any]) -> About:
+        """With the options that its places name put in."""
+        named = dict.fromkeys(name for place in self.places for name in _OPTION.findall(place))
+        for name in named:
+            if not isinstance(options[name], str) or not _PLAIN_NAME.fullmatch(options[name]):
+                raise InputError(
+                    f"{name} must be the name of a folder or archive, of letters, digits, dots, hyphens and underscores, "
+                    f"got {options[name]!r}."
+                )
+        return replace(
+            self, places=tuple(_OPTION.sub(lambda found: options[found[1]], place) for place in self.places)
+        )
 
     def find(self, name: str, folder: Path) -> Path:
         """The folder, archive or file of the corpus."""
@@ -52,6 +69,10 @@ class About:
         )
 
     def look(self, folder: Path) -> Path | None:
+        if self.locate is not None:
+            with suppress(InputError):
+                return self.locate()
+            return None
         for pattern in self.places:
             for place in sorted(folder.glob(pattern)) if pattern != "." else [folder]:
                 if place.is_file() or (place.is_dir() and not self.missing(place)):

@@ -6,7 +6,9 @@ A line is "<id> sentence" or "<id> question<TAB>answer<TAB>ids of the supporting
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 from attnaudit.datasets.splits import Example
 from attnaudit.errors import InputError
@@ -37,22 +39,41 @@ def as_text(stories: Iterable[Story]) -> str:
 
 def parse(text: str, *, source: str = "bAbI text") -> tuple[Story, ...]:
     """Stories of a file in the official format. `source` names the file in errors."""
-    stories: list[list[Line]] = []
-    for place, raw in enumerate(text.splitlines(), start=1):
-        if not raw.strip():
-            continue
-        where = f"{source}, line {place}"
+    return parse_lines(
+        (f"{source}, line {number}", raw)
+        for number, raw in enumerate(text.splitlines(), start=1)
+        if raw.strip()
+    )
+
+
+def parse_lines(
+    lines: Iterable[tuple[str, str]], bad: AbstractContextManager[Any] | None = None
+) -> tuple[Story, ...]:
+    """Stories of lines that come with their places. `bad` is entered for each story: one bad line spoils the story it is in."""
+    told: list[list[tuple[str, str]]] = []
+    for where, raw in lines:
+        if not told or raw.partition(" ")[0] == "1":
+            told.append([])
+        told[-1].append((where, raw))
+    stories: list[Story] = []
+    for each in told:
+        with bad or nullcontext():
+            stories.append(_story(each))
+    return tuple(stories)
+
+
+def _story(told: Iterable[tuple[str, str]]) -> Story:
+    story: list[Line] = []
+    for where, raw in told:
         number, _, rest = raw.partition(" ")
-        if number == "1":
-            stories.append([])
-        if not stories or number != str(len(stories[-1]) + 1):
-            expected = f"{len(stories[-1]) + 1} or 1" if stories else "1"
+        if number != str(len(story) + 1):
+            expected = f"{len(story) + 1} or 1" if story else "1"
             raise InputError(
                 f"{where}: expected a line with id {expected}, got {raw[:60]!r}. "
                 "Use the files of the bAbI release as they are."
             )
-        stories[-1].append(_line(rest, stories[-1], where))
-    return tuple(map(tuple, stories))
+        story.append(_line(rest, story, where))
+    return tuple(story)
 
 
 def _line(rest: str, before: Sequence[Line], where: str) -> Line:

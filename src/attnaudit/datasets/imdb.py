@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from attnaudit.datasets.about import About, Download, describes
 from attnaudit.datasets.reading.dividing import check_share, divide
-from attnaudit.datasets.reading.options import one_of, yes_or_no
+from attnaudit.datasets.reading.options import one_of, whole_number, yes_or_no
 from attnaudit.datasets.reading.preparing import Preparation, Text, require, vocabulary_size
 from attnaudit.datasets.reading.rows import whole_text
 from attnaudit.datasets.reading.sources import files
@@ -26,7 +26,7 @@ STARS = (
     10,
 )  # reviews of 5 and 6 stars are in neither class and were left out by the makers
 PARTS = ("train/neg", "train/pos", "test/neg", "test/pos")
-_NAME = re.compile(r"(\d+)_(\d+)\.txt")
+_NAME = re.compile(r"(?:.*/)?(train|test)/(neg|pos)/([0-9]+)_([0-9]{1,2})\.txt")
 _BREAK = re.compile(r"<br\s*/?>")
 
 ABOUT = About(
@@ -74,6 +74,8 @@ def imdb(
     yes_or_no("imdb", "breaks", breaks)
     check_share("imdb: dev_share", dev_share)
     check_share("imdb: test_share", test_share)
+    whole_number("imdb", "min_count", min_count, least=1)
+    whole_number("imdb", "seed", seed, least=0)
     prepare = Preparation(
         "imdb",
         tokeniser=tokeniser,
@@ -84,7 +86,7 @@ def imdb(
         skip_bad=skip_bad,
     )
     met: set[str] = set()
-    read = prepare.examples(_texts(place, prepare, met, stars=labels == "stars", breaks=breaks))
+    read = prepare.examples(_texts(place, prepare, met, by_stars=labels == "stars", breaks=breaks))
     require(place, met, PARTS)
     kept: dict[str, tuple[Example, ...]] = {}
     for split in ("train", "test"):
@@ -110,16 +112,18 @@ def imdb(
     )
 
 
-def _texts(place: Path, prepare: Preparation, met: set[str], *, stars: bool, breaks: bool) -> Iterator[Text]:
+def _texts(
+    place: Path, prepare: Preparation, met: set[str], *, by_stars: bool, breaks: bool
+) -> Iterator[Text]:
     for file in files(place, *(f"{part}/*.txt" for part in PARTS)):
         with prepare.bad:
-            *_, split, sentiment, name = PurePosixPath(file.name).parts
-            found = _NAME.fullmatch(name)
-            if found is None or int(found[2]) not in STARS or (int(found[2]) > 5) != (sentiment == "pos"):
+            found = _NAME.fullmatch(file.name)
+            if found is None or int(found[4]) not in STARS or (int(found[4]) > 5) != (found[2] == "pos"):
                 raise InputError(
                     f"{file.where}: expected a file name <number>_<stars>.txt with 1 to 4 stars in neg and 7 to 10 in pos."
                 )
+            split, sentiment, number, stars = found.groups()
             met.add(f"{split}/{sentiment}")
-            label = STARS.index(int(found[2])) if stars else int(sentiment == "pos")
+            label = STARS.index(int(stars)) if by_stars else int(sentiment == "pos")
             text = whole_text(file) if breaks else _BREAK.sub(" ", whole_text(file))
-            yield Text(f"{split}/{sentiment}/{found[1]}", file.where, text, label)
+            yield Text(f"{split}/{sentiment}/{number}", file.where, text, label)

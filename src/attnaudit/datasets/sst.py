@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from attnaudit.datasets.about import About, describes
+from attnaudit.datasets.about import About, Download, describes
 from attnaudit.datasets.reading.options import whole_number, yes_or_no
 from attnaudit.datasets.reading.preparing import Preparation, Text, require, vocabulary_size
 from attnaudit.datasets.reading.rows import lines
@@ -27,7 +27,14 @@ ABOUT = About(
     home="https://nlp.stanford.edu/sentiment/",
     places=(".", "trees", "sst/trees", "sst", "trainDevTestTrees_PTB.zip", "sst/trainDevTestTrees_PTB.zip"),
     holds=("train.txt", "dev.txt", "test.txt"),
-    steps="Get trainDevTestTrees_PTB.zip from https://nlp.stanford.edu/sentiment/ and put it into the data folder as it is.",
+    downloads=(
+        Download(
+            "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip",
+            # As published with Hugging Face's datasets 1.x and 2.x: datasets/sst/dataset_infos.json.
+            "sha256:5c613a4f673fc74097d523a2c83f38e0cc462984d847b82c7aaf36b01cbbbfcc",
+            "sst/trainDevTestTrees_PTB.zip",
+        ),
+    ),
 )
 
 
@@ -60,8 +67,12 @@ def sst(
     read: dict[str, tuple[Example, ...]] = {}
     for file in files(place, *(f"{split}.txt" for split in SPLITS)):
         split = Path(file.name).stem
+        if split in read:
+            raise InputError(
+                f"{place}: two files for the split {split!r}, the second is {file.where}. Keep one."
+            )
         read[split] = prepare.examples(_texts(file, split, prepare))
-    require(place, read, SPLITS)
+    require(place, (split for split in read if read[split]), SPLITS)
     kept: dict[str, tuple[Example, ...]] = {}
     for split in SPLITS:
         limit = max((len(each.tokens) for each in read[split]), default=0)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from attnaudit.encoders.deletion import Deletions
+from attnaudit.encoders.recurrent_deletion import recurrent_deletions
+
 
 class Bidirectional(nn.Module):
     """`network` is nn.LSTM or nn.GRU; each direction has `hidden` units."""
@@ -22,6 +25,9 @@ class Bidirectional(nn.Module):
         right, _ = self.forwards(embeddings)
         left, _ = self.backwards(_turn(embeddings, mask))
         return torch.cat([right, _turn(left, mask)], -1) * mask[..., None]
+
+    def deletions(self, embeddings: Tensor, mask: Tensor, hidden: Tensor) -> Deletions:
+        return recurrent_deletions((self.forwards, self.backwards), embeddings, mask, hidden)
 
     def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """The last state of each direction (B,2·hidden): what stands for a whole query."""

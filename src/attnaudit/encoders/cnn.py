@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from attnaudit import masking
+from attnaudit.encoders.cnn_deletion import cnn_deletions
+from attnaudit.encoders.deletion import Deletions
 from attnaudit.errors import InputError
 
 
@@ -26,13 +28,20 @@ class CNN(nn.Module):
     def forward(self, embeddings: Tensor, mask: Tensor) -> Tensor:
         """embeddings (B,T,E), mask (B,T) -> hidden (B,T,filters·kernels), 0 on padding."""
         # Zeros on padding are what a convolution sees beyond the end of a text anyway.
-        channels = masking.fill(embeddings, mask[..., None].expand_as(embeddings)).transpose(1, 2)
+        channels = _filled(embeddings, mask).transpose(1, 2)
         together = torch.cat([convolution(channels) for convolution in self.convolutions], 1)
         return together.transpose(1, 2).relu() * mask[..., None]
+
+    def deletions(self, embeddings: Tensor, mask: Tensor, hidden: Tensor) -> Deletions:
+        return cnn_deletions(self.convolutions, _filled(embeddings, mask), hidden)
 
     def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """The largest value of each filter (B,H)."""
         return masking.fill(hidden, mask[..., None].expand_as(hidden), -torch.inf).amax(1)
+
+
+def _filled(embeddings: Tensor, mask: Tensor) -> Tensor:
+    return masking.fill(embeddings, mask[..., None].expand_as(embeddings))
 
 
 def _odd_numbers(kernels: str | int) -> list[int]:

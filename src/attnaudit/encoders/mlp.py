@@ -7,6 +7,7 @@ from itertools import pairwise
 from torch import Tensor, nn
 
 from attnaudit import masking
+from attnaudit.encoders.deletion import Deletions, nothing_changes
 from attnaudit.errors import InputError
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
@@ -29,6 +30,9 @@ class MLP(nn.Module):
     def forward(self, embeddings: Tensor, mask: Tensor) -> Tensor:
         """embeddings (B,T,E), mask (B,T) -> hidden (B,T,hidden), 0 on padding."""
         return self.network(embeddings) * mask[..., None]
+
+    def deletions(self, embeddings: Tensor, mask: Tensor, hidden: Tensor) -> Deletions:
+        return nothing_changes(hidden)
 
     def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """The mean of the items (B,H)."""

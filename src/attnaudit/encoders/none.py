@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from attnaudit import masking
+from attnaudit.encoders.deletion import Deletions, nothing_changes
 
 
 class NoEncoder(nn.Module):
@@ -14,6 +15,9 @@ class NoEncoder(nn.Module):
 
     def forward(self, embeddings: Tensor, mask: Tensor) -> Tensor:
         return embeddings * mask[..., None]
+
+    def deletions(self, embeddings: Tensor, mask: Tensor, hidden: Tensor) -> Deletions:
+        return nothing_changes(hidden)
 
     def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """The mean of the items (B,H)."""

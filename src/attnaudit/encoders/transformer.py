@@ -34,6 +34,16 @@ class Transformer(nn.Module):
             hidden = layer(hidden, mask)
         return self.leave(hidden) * mask[..., None]
 
+    def self_attention(self, embeddings: Tensor, mask: Tensor) -> Tensor:
+        """The weights of every layer, mean over heads, the lowest first: (B,L,T,T), from each token (rows) to each (columns)."""
+        hidden = self.enter(embeddings) + _positions(embeddings.shape[1], self.size).to(embeddings)
+        weights = []
+        for layer in self.layers:
+            assert isinstance(layer, _Layer)  # a ModuleList does not say so
+            weights.append(layer.weights(hidden, mask).mean(1))
+            hidden = layer(hidden, mask)
+        return torch.stack(weights, 1)
+
     def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """The mean of the items (B,H)."""
         return masking.mean_of_items(hidden, mask)
@@ -54,15 +64,22 @@ class _Layer(nn.Module):
         hidden = hidden + self._attend(self.before_attention(hidden), mask)
         return hidden + self.network(self.before_network(hidden))
 
+    def weights(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        """What the layer attends to (B,heads,T,T), given what enters it."""
+        return self._weigh(self.before_attention(hidden), mask)[0]
+
     def _attend(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        weights, value = self._weigh(hidden, mask)
+        return self.join((weights @ value).transpose(1, 2).reshape(hidden.shape))
+
+    def _weigh(self, hidden: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         batch, tokens, size = hidden.shape
         query, key, value = (
             part.view(batch, tokens, self.heads, -1).transpose(1, 2)
             for part in self.project(hidden).chunk(3, -1)
         )
         scores = query @ key.transpose(-1, -2) / math.sqrt(size // self.heads)
-        weights = masking.softmax(scores, mask[:, None, None].expand_as(scores))
-        return self.join((weights @ value).transpose(1, 2).reshape(batch, tokens, size))
+        return masking.softmax(scores, mask[:, None, None].expand_as(scores)), value
 
 
 def _positions(tokens: int, size: int) -> Tensor:

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from attnaudit.contract import Batch, Record
+from attnaudit.errors import NotApplicable
+from attnaudit.leaving_out import leave_out_by_reading
 from attnaudit.models.parts import (
     Architecture,
     make_encoder,
@@ -14,6 +16,7 @@ from attnaudit.models.parts import (
     make_scorer,
     query_vector,
 )
+from attnaudit.models.without_each import Site, logits_without_each
 from attnaudit.vocabulary import END, PAD
 
 
@@ -57,6 +60,39 @@ class Attentive(nn.Module):
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
         assert record.hidden is not None  # read() always sets it
         return self._logits(alpha, record.hidden, record.state)
+
+    def leave_out(self, record: Record) -> Tensor:
+        """(B,N,C): what a deletion leaves as it was is not computed again. By reading again where the encoder offers no way."""
+        assert record.hidden is not None  # read() always sets it
+        if not hasattr(self.encoder, "deletions"):
+            return leave_out_by_reading(self, record)
+        site = Site(
+            encoder=self.encoder,
+            scorer=self.scorer,
+            projection=self.projection,
+            output=self.output,
+            vectors=record.embeddings,
+            hidden=record.hidden,
+            mask=record.batch.mask,
+            content=record.content,
+            query=record.state,
+        )
+        return logits_without_each(site, record.logits.shape[1])
+
+    def attention_without(self, record: Record, drop: Tensor) -> Tensor:
+        """(B,K,1,N): the items in drop (B,K,N) taken out, the scores of the others projected anew."""
+        assert record.hidden is not None  # read() always sets it
+        scores = self.scorer(record.hidden, record.state)[:, None].expand(drop.shape)
+        return self.projection(scores, record.mask & ~drop)[:, :, None]
+
+    def self_attention(self, record: Record) -> Tensor:
+        """(B,L,N,N), of an encoder that attends."""
+        layers = getattr(self.encoder, "self_attention", None)
+        if layers is None:
+            raise NotApplicable(
+                f"the encoder {self.architecture.encoder} has no layers of self-attention to follow"
+            )
+        return layers(record.embeddings, record.batch.mask)
 
     def _logits(self, alpha: Tensor, hidden: Tensor, query: Tensor | None) -> Tensor:
         """alpha (B,1,N) or (B,K,1,N)."""

@@ -106,6 +106,13 @@ class Hierarchical(nn.Module):
             return self._decode(record.state, alpha.flatten(0, 1), count).view(len(alpha), count, -1)
         return self._decode(record.state, alpha, 1)
 
+    def attention_without(self, record: Record, drop: Tensor) -> Tensor:
+        """(B,K,R,N): the items in drop (B,K,N) taken out, the scores of the others projected anew, row by row."""
+        assert record.hidden is not None  # read() always sets it
+        kept = record.mask[:, None] & ~drop[:, :, None]
+        scores = self.scorer[self.site](record.hidden, record.state.query)
+        return self.projection(scores[:, None, None].expand(kept.shape), kept)
+
     def _decode(self, state: _State, alpha: Tensor, count: int) -> Tensor:
         def repeat(values: Tensor) -> Tensor:
             return values.repeat_interleave(count, 0)
@@ -122,9 +129,10 @@ class Hierarchical(nn.Module):
         batch, sentences, widest = layout.words.shape
         cut = _scatter(embeddings, layout.slot, sentences * widest).reshape(batch * sentences, widest, -1)
         hidden = self.word_encoder(cut, layout.words.flatten(0, 1))
-        each = None if query is None else query.repeat_interleave(sentences, 0)
-        alpha = self.projection(self.scorer["word"](hidden, each), layout.words.flatten(0, 1))
         together = _gather(hidden.reshape(batch, sentences * widest, -1), layout.slot)
+        # Scored as recorded, so that the attention hangs on the states of the record.
+        scores = _scatter(self.scorer["word"](together, query)[..., None], layout.slot, sentences * widest)
+        alpha = self.projection(scores.reshape(batch * sentences, widest), layout.words.flatten(0, 1))
         weights = _gather(alpha.reshape(batch, sentences * widest, 1), layout.slot)[..., 0]
         return together, weights[:, None] * layout.rows
 

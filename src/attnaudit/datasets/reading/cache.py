@@ -8,7 +8,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-FORMAT = 1  # of the stored file; raised when it changes
+from attnaudit.errors import InputError
+
+FORMAT = 2  # of the stored file; raised when it changes
 
 
 def cache_folder() -> Path:
@@ -25,13 +27,27 @@ def cached_file(name: str, version: int, options: dict[str, Any], place: Path) -
 
 def files_fingerprint(place: Path) -> str:
     """Of a file, its content; of a folder, the names, sizes and times of its files (fifty thousand are not read for this)."""
-    if place.is_file():
-        with place.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        return _file(place) if place.is_file() else _folder(place)
+    except OSError as error:
+        raise InputError(
+            f"{place}: cannot be read ({error}). Check that it is there and may be read."
+        ) from error
+
+
+def _file(place: Path) -> str:
+    with place.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _folder(place: Path) -> str:
     digest = hashlib.sha256()
     for folder, _, names in sorted(os.walk(place)):
         for name in sorted(names):
-            status = os.stat(os.path.join(folder, name))
+            path = os.path.join(folder, name)
+            if not os.path.exists(path):  # a link to nothing, which is not read either
+                continue
+            status = os.stat(path)
             digest.update(
                 f"{folder}/{name} {status.st_size} {status.st_mtime_ns}\n".encode("utf-8", "surrogateescape")
             )

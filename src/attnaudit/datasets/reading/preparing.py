@@ -122,6 +122,13 @@ class Preparation:
         **notes: Any,
     ) -> Splits:
         """The corpus, with what was dropped, skipped and met in two splits among its notes."""
+        if not (train or dev or test):
+            counts = {**self.dropped, **({"bad rows": self.bad.count} if self.bad.count else {})}
+            raise InputError(
+                f"{self.corpus}: no example is left; dropped: "
+                f"{', '.join(f'{count:,} ({why})' for why, count in counts.items()) or 'none'}. "
+                "Check the files, and the bounds on the length."
+            )
         return Splits(
             name=name or self.corpus,
             train=train,
@@ -153,9 +160,12 @@ class Preparation:
 
 def require(place: Path, read: Iterable[str], names: Iterable[str]) -> None:
     """Every part of the corpus must have been met."""
-    missing = [name for name in names if name not in set(read)]
+    met = set(read)
+    missing = [name for name in names if name not in met]
     if missing:
-        raise InputError(f"{place}: {', '.join(missing)} is not in it. Take the corpus anew, whole.")
+        raise InputError(
+            f"{place}: {', '.join(missing)} is not in it, or empty. Take the corpus anew, whole."
+        )
 
 
 def sentence_numbers(tokens: Sequence[str]) -> tuple[int, ...]:
@@ -189,8 +199,8 @@ def vocabulary_size(examples: Iterable[Example], *, min_count: int = 1) -> int:
 def repeated(train: Sequence[Example], dev: Sequence[Example], test: Sequence[Example]) -> dict[str, int]:
     """How many dev and test examples have the very words of a training example, and test of a dev one: the same text, met before."""
 
-    def contents(examples: Sequence[Example]) -> list[int]:
-        return [hash((example.tokens, example.query)) for example in examples]
+    def contents(examples: Sequence[Example]) -> list[Any]:
+        return [each.tokens if each.query is None else (each.tokens, each.query) for each in examples]
 
     in_train, in_dev = set(contents(train)), set(contents(dev))
     asked = contents(test)

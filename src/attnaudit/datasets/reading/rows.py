@@ -82,7 +82,7 @@ def whole_text(file: File, *, encoding: str = "utf-8") -> str:
     raw = file.stream.read(LONGEST + 1)
     if len(raw) > LONGEST:
         raise InputError(f"{file.where}: longer than {LONGEST:,} bytes. Is the file what it should be?")
-    return decoded(raw, file.where, encoding)
+    return decoded(raw, file.where, encoding).removeprefix("\ufeff")
 
 
 def json_rows(file: File, bad: BadRows) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -90,8 +90,8 @@ def json_rows(file: File, bad: BadRows) -> Iterator[tuple[str, dict[str, Any]]]:
     for where, text in lines(file, bad):
         with bad:
             try:
-                row = json.loads(text)
-            except (json.JSONDecodeError, RecursionError, ValueError) as error:
+                row = json.loads(text, parse_constant=_no_number)
+            except (RecursionError, ValueError) as error:
                 raise InputError(f"{where}: not JSON ({error}), got {text[:60]!r}.") from error
             if not isinstance(row, dict):
                 raise InputError(f"{where}: expected a JSON object {{…}}, got {text[:60]!r}.")
@@ -102,10 +102,14 @@ def json_rows(file: File, bad: BadRows) -> Iterator[tuple[str, dict[str, Any]]]:
             yield where, row
 
 
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
 def _encodable(row: dict[str, Any]) -> bool:
     try:
         json.dumps(row, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, RecursionError):
         return False
     return True
 
@@ -124,21 +128,25 @@ def csv_rows(
         source, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=quoted
     )
     while True:
+        first, source.trouble = source.number + 1, ""
         limit = csv.field_size_limit(LONGEST)  # a setting of the whole process: put back at once
         try:
             fields = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            bad.met(InputError(f"{file.where}, line {source.number}: not a csv row ({error})."))
+            begun = f", begun in line {first}" if first < source.number else ""
+            told = source.trouble or (
+                f"{file.where}, line {source.number}: not a csv row{begun} ({error}). Is a quotation mark missing?"
+            )
+            bad.met(InputError(told))
             continue
         finally:
             csv.field_size_limit(limit)
         where = f"{file.where}, line {source.number}"
         with bad:
             if source.trouble:
-                told, source.trouble = source.trouble, ""
-                raise InputError(told)
+                raise InputError(source.trouble)
             if not any(fields):
                 continue
             if columns is not None and len(fields) != columns:

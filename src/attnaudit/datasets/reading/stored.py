@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
@@ -14,7 +16,7 @@ import pyarrow.parquet as pq
 from attnaudit.datasets.splits import Example, Splits
 
 SPLITS = ("train", "dev", "test")
-_ABOUT = b"attnaudit"
+_ABOUT, _CHECKSUM = b"attnaudit", b"attnaudit-sha256"
 _LISTS: dict[str, pa.DataType] = {
     "tokens": pa.int32(),
     "query": pa.int32(),
@@ -105,18 +107,21 @@ def save(splits: Splits, path: Path) -> None:
         "notes": splits.notes,
         "words": list(index),
     }
-    table = pa.table(columns).replace_schema_metadata({_ABOUT: json.dumps(about)})
+    told = json.dumps(about).encode()
+    table = pa.table(columns).replace_schema_metadata({_ABOUT: told, _CHECKSUM: _sum(told)})
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{id(splits):x}.draft")
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{id(splits):x}.draft")
     try:
-        pq.write_table(table, draft, compression="zstd")
+        pq.write_table(table, draft, compression="zstd", write_page_checksum=True)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 
 
 def load(path: Path) -> Splits:
-    table = pq.read_table(path)
+    table = pq.read_table(path, page_checksum_verification=True)
+    if _sum(table.schema.metadata[_ABOUT]) != table.schema.metadata[_CHECKSUM]:
+        raise ValueError(f"{path} is damaged")
     about = json.loads(table.schema.metadata[_ABOUT])
     words = np.array(about.pop("words"), dtype=object)
     bounds = np.searchsorted(_order(table["split"]), [0, 1, 2, 3])
@@ -125,6 +130,10 @@ def load(path: Path) -> Splits:
         for split, first, last in zip(SPLITS, bounds[:-1], bounds[1:], strict=True)
     }
     return Splits(**parts, **{**about, "classes": tuple(about["classes"])}, checked=True)
+
+
+def _sum(told: bytes) -> bytes:
+    return hashlib.sha256(told).hexdigest().encode()
 
 
 def _order(column: Any) -> np.ndarray:

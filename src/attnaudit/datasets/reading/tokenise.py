@@ -43,7 +43,7 @@ def tokeniser_name(choice: str = "auto") -> str:
 def _settled(choice: str) -> str:
     if choice == "auto":
         return "spacy" if importlib.util.find_spec("spacy") else "regex"
-    if choice not in TOKENISERS:
+    if not isinstance(choice, str) or choice not in TOKENISERS:
         raise InputError(f"There is no tokeniser {choice!r}. Choose from: auto, {', '.join(TOKENISERS)}.")
     return choice
 

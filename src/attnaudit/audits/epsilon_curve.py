@@ -1,0 +1,60 @@
+"""How does the room for other attention grow with what counts as the same prediction? (Jain & Wallace 2019, with ε from 0.001 to 0.1)"""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.furthest import alternative
+from attnaudit.contract import AttentionModel, Record
+from attnaudit.errors import InputError, NotApplicable
+
+EPSILONS = "0.001+0.002+0.005+0.01+0.02+0.05+0.1"
+
+
+def _names(epsilons: str) -> list[str]:
+    return [each for each in str(epsilons).split("+") if each]
+
+
+@declares(
+    Declaration(
+        question="How does the room for other attention grow with what counts as the same prediction?",
+        metrics={
+            f"{kind}_{each}": Metric(f"{meaning}, ε = {each}; nats", 0.0, math.log(2))
+            for each in _names(EPSILONS)
+            for kind, meaning in {
+                "jsd": "JSD of the furthest attention with the same prediction",
+                "upper": "no attention with the same prediction is further",
+            }.items()
+        },
+        detects=("inert",),
+        blind={"shifted": "the attention is pinned down as firmly as the Oracle's"},
+    )
+)
+def epsilon_curve(
+    model: AttentionModel,
+    record: Record,
+    scores: dict[str, Tensor],
+    seed: int,
+    *,
+    epsilons: str = EPSILONS,
+    search: bool = False,
+) -> Values:
+    """ε-max JSD at each ε, found and certified (B,). Without a readout every ε is a search of its own: only with search=true."""
+    if record.readout is None and not search:
+        raise NotApplicable(
+            "without a readout every ε would be a search of its own; epsilon_curve:search=true does it"
+        )
+    values: Values = {}
+    for each in _names(epsilons):
+        try:
+            epsilon = float(each)
+        except ValueError:
+            epsilon = -1.0
+        if not 0 <= epsilon <= 1:
+            raise InputError(f"epsilon_curve: epsilons are numbers from 0 to 1 joined by +; got {each!r}.")
+        _, jsd, upper, _ = alternative(model, record, seed, epsilon=epsilon)
+        values["", f"jsd_{each}"], values["", f"upper_{each}"] = jsd, upper
+    return values

@@ -1,0 +1,121 @@
+"""Do attention and the measures name the same most important words? (Neely & Schouten 2020, table 2)"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations
+
+import torch
+from torch import Tensor
+
+from attnaudit import statistics
+from attnaudit.audits.by_row import by_row
+from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.contract import AttentionModel, Record
+from attnaudit.errors import InputError, NotApplicable
+from attnaudit.fidelity import check_fidelity
+from attnaudit.measures import WITNESSES
+
+BETWEEN = "between_measures"
+LISTS = ("average", "all", "non_zero")
+
+
+def _metrics(kind: str, meaning: str) -> dict[str, Metric]:
+    return {
+        f"{kind}_{each}": Metric(f"{meaning}, k {each}", f"{kind}_{each}@random", f"{kind}_{each}@{BETWEEN}")
+        for each in (*LISTS, "fixed")
+    }
+
+
+@declares(
+    Declaration(
+        question="Do attention and the measures name the same most important words?",
+        metrics={
+            **_metrics("tau", "top-k Kendall tau; 1 = the same list, -1 = disjoint"),
+            **_metrics("overlap", "share of the k most important words in common"),
+        },
+        detects=("shifted",),
+        blind={"inert": "the lists are right, although attention cannot change the prediction"},
+    )
+)
+def top_k_agreement(
+    model: AttentionModel,
+    record: Record,
+    scores: dict[str, Tensor],
+    seed: int,
+    *,
+    k: int | str = "average+all+non_zero",
+    fidelity: str = "corrected",
+    mean_length: int | None = None,
+) -> Values:
+    """Top-k Kendall (Fagin et al. 2003) and overlap of attention with every measure (B,R), for several k at once.
+
+    average: the mean length of the texts; all: every word, plain tau-b; non_zero: the fewest non-zeros of the two, which is all of them
+    under softmax; or a number, `fixed`. Floor: random scores. Ceiling: the witnesses with each other. fidelity=code: as released by
+    Neely & Schouten, where disjoint lists score up to +1: look at its floor before its values.
+    """
+    check_fidelity(fidelity, ("corrected", "code"), "the audit top_k_agreement")
+    wanted = {f"{each}": _k_of(each, record, mean_length) for each in str(k).split("+")}
+    others = [name for name in scores if name != "attention"]
+    if not others:
+        raise NotApplicable("no measure was computed besides attention")
+    witnesses = list(combinations([name for name in WITNESSES if name in scores], 2))
+    pairs = [("attention", name, name) for name in others] + [(a, b, f"{a}|{b}") for a, b in witnesses]
+    values: Values = {}
+    for each, count in wanted.items():
+        name_of_k = "fixed" if each.isdigit() else each
+        for first, second, told in pairs:
+            chosen = count if count is not None else _fewest(scores[first], scores[second], record)
+            # k of each row and example, passed along as a third score.
+            compare: dict[str, Callable[..., Tensor]] = {
+                "tau": partial(_tau, fidelity=fidelity),
+                "overlap": _overlap,
+            }
+            for metric, function in compare.items():
+                values[told, f"{metric}_{name_of_k}"] = by_row(
+                    record, function, scores[first], scores[second], chosen
+                )
+        for metric in ("tau", "overlap"):
+            together = [values[f"{a}|{b}", f"{metric}_{name_of_k}"] for a, b in witnesses]
+            nothing = torch.full(record.mask.shape[:2], torch.nan, device=record.mask.device)
+            values[BETWEEN, f"{metric}_{name_of_k}"] = torch.stack(together or [nothing]).nanmean(0)
+    return values
+
+
+def _k_of(each: str, record: Record, mean_length: int | None) -> Tensor | None:
+    """(B,R,N), the same for all items of a row; None where it depends on the scores."""
+    if each == "non_zero":
+        return None
+    if each == "all":
+        count = (record.content[:, None] & record.mask).sum(-1)
+    elif each == "average":
+        if mean_length is None:
+            raise InputError("k=average needs mean_length, which audit() works out over all the data.")
+        count = torch.full(record.mask.shape[:2], max(mean_length, 1), device=record.mask.device)
+    elif each.isdigit() and int(each) > 0:
+        count = torch.full(record.mask.shape[:2], int(each), device=record.mask.device)
+    else:
+        raise InputError(
+            f"top_k_agreement: k is {', '.join(LISTS)} or a number, several joined by +; got {each!r}."
+        )
+    return count[..., None].expand_as(record.mask)
+
+
+def _fewest(first: Tensor, second: Tensor, record: Record) -> Tensor:
+    """Non-zeros of whichever has fewer, at least 1."""
+    real = record.content[:, None] & record.mask
+
+    def count(scores: Tensor) -> Tensor:
+        rows = scores if scores.dim() == 3 else scores[:, None]
+        return ((rows != 0) & real).sum(-1)
+
+    return torch.minimum(count(first), count(second)).clamp_min(1)[..., None].expand_as(record.mask)
+
+
+def _tau(x: Tensor, y: Tensor, k: Tensor, mask: Tensor, *, fidelity: str) -> Tensor:
+    return statistics.top_k_kendall(x, y, k[:, 0], mask, fidelity=fidelity)
+
+
+def _overlap(x: Tensor, y: Tensor, k: Tensor, mask: Tensor) -> Tensor:
+    return statistics.overlap_at_k(x, y, k[:, 0], mask)

@@ -1,0 +1,71 @@
+"""Two runs side by side: their cards, and every number they share with its difference and interval."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import torch
+
+from attnaudit.inference import Spread, length_matched
+from attnaudit.results import Results
+from attnaudit.statistics import bootstrap
+
+KEY = ["audit", "measure", "metric", "row"]
+
+
+def compare_cards(first: Results, second: Results) -> pd.DataFrame:
+    """One line a question: both answers."""
+    pairs = zip(first.card().answers, second.card().answers, strict=True)
+    return pd.DataFrame([{"question": a.question, "first": a.answer, "second": b.answer} for a, b in pairs])
+
+
+def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.DataFrame:
+    """One line a number both runs have: both means, their difference (first − second) and its 95 % interval.
+
+    The same examples: differences example by example (`paired`). Other examples: the difference between texts of like length
+    (`matched by length`), since tau, its significance and entropy depend on length.
+    """
+    a, b = _wide(first), _wide(second)
+    shared = [column for column in a.columns if column in b.columns]
+    together = a.index.intersection(b.index)
+    paired = len(together) == len(a) == len(b)
+    lines = []
+    ends: list[Spread]
+    if paired:
+        gaps = torch.from_numpy(
+            a.loc[together, shared].to_numpy(float) - b.loc[together, shared].to_numpy(float)
+        )
+        interval = bootstrap(gaps, seed=seed)
+        ends = [Spread(float(e), float(low), float(high)) for e, low, high in zip(*interval[:3], strict=True)]
+    else:
+        sizes = _lengths(first).loc[a.index].to_numpy(), _lengths(second).loc[b.index].to_numpy()
+        ends = [
+            length_matched(a[c].to_numpy(float), sizes[0], b[c].to_numpy(float), sizes[1], seed=seed)
+            for c in shared
+        ]
+    for column, (difference, low, high) in zip(shared, ends, strict=True):
+        means = [float(np.nanmean(each[column])) if each[column].notna().any() else np.nan for each in (a, b)]
+        lines.append(
+            {
+                **dict(zip(KEY, column, strict=True)),
+                "first": means[0],
+                "second": means[1],
+                "difference": difference,
+                "low": low,
+                "high": high,
+                "how": "paired" if paired else "matched by length",
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _wide(results: Results) -> pd.DataFrame:
+    """One line an example, one column a number."""
+    values = results.frame()
+    return values.pivot_table(
+        index="example_id", columns=KEY, values="value", aggfunc="first", observed=True, dropna=False
+    ).loc[:, lambda frame: frame.notna().any()]
+
+
+def _lengths(results: Results) -> pd.Series:
+    return results.frame().drop_duplicates("example_id").set_index("example_id")["length"]

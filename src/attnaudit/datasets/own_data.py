@@ -1,0 +1,211 @@
+"""The user's own data as Splits: a pandas frame, a Hugging Face dataset, or any tables with named columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from attnaudit.datasets.reading.columns import Columns
+from attnaudit.datasets.reading.dividing import fill_splits
+from attnaudit.datasets.reading.labels import Labels, is_missing
+from attnaudit.datasets.reading.marks import evidence_spans
+from attnaudit.datasets.reading.options import whole_number
+from attnaudit.datasets.reading.preparing import Preparation, Text
+from attnaudit.datasets.reading.rows import LONGEST
+from attnaudit.datasets.reading.tables import Row, Table
+from attnaudit.datasets.splits import Example, Splits
+from attnaudit.errors import InputError
+
+SPLITS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("dev", "val", "valid", "validation", "development"), "dev"),
+    **dict.fromkeys(("test", "testing"), "test"),
+}
+
+
+def from_frame(
+    frame: Any,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    query: str | None = None,
+    evidence: str | None = None,
+    split: str | None = None,
+    name: str = "frame",
+    min_count: int = 1,
+    seed: int = 0,
+    **preparing: Any,
+) -> Splits:
+    """Splits of a pandas frame, by the names of its columns. Columns, other options and rules are those of text_file."""
+    prepare = Preparation(name, **preparing)
+    columns = Columns(text, label, query, evidence, split)
+    return splits_of({"": _frame_table(frame, name)}, columns, prepare, min_count=min_count, seed=seed)
+
+
+def from_dataset(
+    dataset: Any,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    query: str | None = None,
+    evidence: str | None = None,
+    split: str | None = None,
+    name: str = "dataset",
+    min_count: int = 1,
+    seed: int = 0,
+    **preparing: Any,
+) -> Splits:
+    """Splits of a Hugging Face Dataset or DatasetDict. Names of classes are its own; columns and options are those of text_file.
+
+    Of a DatasetDict, train, validation and test count; what else it holds is left out and named in the notes.
+    """
+    prepare = Preparation(name, **preparing)
+    columns = Columns(text, label, query, evidence, split)
+    if not isinstance(dataset, Mapping):
+        return splits_of(
+            {"": _dataset_table(dataset, name)}, columns, prepare, min_count=min_count, seed=seed
+        )
+    tables: dict[str, Table] = {}
+    for key, part in dataset.items():
+        if SPLITS.get(str(key).lower()) in tables:
+            raise InputError(
+                f"{name}: {key!r} is the second {SPLITS[str(key).lower()]} split in {list(dataset)}. Take one out."
+            )
+        if str(key).lower() in SPLITS:
+            tables[SPLITS[str(key).lower()]] = _dataset_table(part, f"{name}[{key!r}]")
+    left_out = [str(key) for key in dataset if str(key).lower() not in SPLITS]
+    if "train" not in tables:
+        raise InputError(
+            f"{name}: there is no split 'train', got {list(dataset)}. Give the one to learn from this name."
+        )
+    return splits_of(tables, columns, prepare, min_count=min_count, seed=seed, splits_left_out=left_out)
+
+
+def splits_of(
+    tables: Mapping[str, Table],
+    columns: Columns,
+    prepare: Preparation,
+    *,
+    min_count: int,
+    seed: int,
+    **notes: Any,
+) -> Splits:
+    """Of tables by split, or of one table "" that may have a column for it."""
+    whole_number(prepare.corpus, "min_count", min_count, least=1)
+    labels: Labels | None = None
+    read: list[Example] = []
+    chosen: dict[str, Any] = {}
+    for part, table in tables.items():
+        here = (columns if part == "" else replace(columns, split="")).settled(table.columns, table.where)
+        names = table.classes(here.label or "")
+        labels = labels or Labels(names)
+        if names != labels.names:
+            raise InputError(
+                f"{table.where}: its classes {names} are not those of the other splits, {labels.names}."
+            )
+        chosen[part or "all"] = here.told()
+        read += prepare.examples(_texts(table, part, here, labels, prepare))
+    assert labels is not None  # there is at least one table
+    classes = labels.classes()
+    if len(classes) < 2:
+        raise InputError(
+            f"{prepare.corpus}: a classifier needs at least two classes, got {list(classes)} in {len(read)} rows. "
+            "Check the label column."
+        )
+    read_in_order = labels.in_order(read)
+    given = {
+        split: prepare.within_length(
+            [each for each in read_in_order if each.example_id.partition("/")[0] in ours], split
+        )
+        for split, ours in {"train": ("train", "row"), "dev": ("dev",), "test": ("test",)}.items()
+    }
+    if not given["train"]:
+        raise InputError(
+            f"{prepare.corpus}: no example to learn from is left. Check the split column and the bounds on length."
+        )
+    splits, rule = fill_splits(given, classes, corpus=prepare.corpus, seed=seed)
+    return prepare.finish(
+        train=splits["train"],
+        dev=splits["dev"],
+        test=splits["test"],
+        classes=classes,
+        min_count=min_count,
+        source=", ".join(table.where for table in tables.values()),
+        columns=chosen.get("all", chosen),
+        rule=rule,
+        **notes,
+    )
+
+
+def _texts(table: Table, part: str, columns: Columns, labels: Labels, prepare: Preparation) -> Iterator[Text]:
+    for number, (where, row) in enumerate(table.rows(list(columns.told().values()))):
+        with prepare.bad:
+            text = _string(row, columns.text, "text", where)
+            split = _split(row.get(columns.split), where) if columns.split else part or "row"
+            yield Text(
+                f"{split}/{number}",
+                where,
+                text,
+                labels.number(row.get(columns.label or ""), where),
+                query=_string(row, columns.query, "query", where) if columns.query else None,
+                evidence_spans=evidence_spans(row.get(columns.evidence), text, where)
+                if columns.evidence
+                else None,
+            )
+        if labels.refused:
+            raise labels.refused
+
+
+def _string(row: dict[str, Any], column: str | None, what: str, where: str) -> str:
+    value = row.get(column or "")
+    if is_missing(value) or (isinstance(value, str) and not value.strip()):
+        raise InputError(
+            f"{where}: the {what} is empty. Drop the row, or leave such rows out with skip_bad=true."
+        )
+    if not isinstance(value, str):
+        raise InputError(
+            f"{where}: the {what} in column {column!r} must be text, got {type(value).__name__}."
+        )
+    if len(value) > LONGEST:
+        raise InputError(
+            f"{where}: the {what} is longer than {LONGEST:,} characters. Is the column what it should be?"
+        )
+    return value
+
+
+def _split(value: Any, where: str) -> str:
+    found = SPLITS.get(value.strip().lower()) if isinstance(value, str) else None
+    if found is None:
+        raise InputError(f"{where}: the split must be one of {', '.join(SPLITS)}, got {str(value)[:40]!r}.")
+    return found
+
+
+def _frame_table(frame: Any, name: str) -> Table:
+    if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
+        raise InputError(f"from_frame needs a pandas DataFrame, got {type(frame).__name__}.")
+    columns = [str(column) for column in frame.columns]
+
+    def rows(wanted: Sequence[str]) -> Iterator[Row]:
+        values = [frame.iloc[:, columns.index(column)].tolist() for column in wanted]
+        for number, row in enumerate(zip(*values, strict=True)):
+            yield f"{name}, row {number}", dict(zip(wanted, row, strict=True))
+
+    return Table(name, columns, rows)
+
+
+def _dataset_table(dataset: Any, name: str) -> Table:
+    columns = getattr(dataset, "column_names", None)
+    if not isinstance(columns, list) or not hasattr(dataset, "select_columns"):
+        raise InputError(
+            f"from_dataset needs a Hugging Face Dataset or DatasetDict, got {type(dataset).__name__} without column names."
+        )
+
+    def rows(wanted: Sequence[str]) -> Iterator[Row]:
+        for number, row in enumerate(dataset.select_columns(list(wanted))):
+            yield f"{name}, row {number}", row
+
+    def classes(column: str) -> Sequence[str] | None:
+        return getattr((dataset.features or {}).get(column), "names", None)
+
+    return Table(name, columns, rows, classes)

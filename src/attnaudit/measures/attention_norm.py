@@ -1,0 +1,17 @@
+"""How much does each item bring into the sum, its weight and its size together? (after Kobayashi et al. 2020)"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnaudit.contract import AttentionModel, Record
+from attnaudit.errors import NotApplicable
+
+
+def attention_norm(model: AttentionModel, record: Record, seed: int) -> Tensor:
+    """alpha_i · ‖h_i‖₂ (B,R,N). High: a large share of the attended sum. A large weight on a short vector brings little."""
+    if record.hidden is None:
+        raise NotApplicable("the model records no hidden states")
+    length = torch.linalg.vector_norm(record.hidden.detach(), dim=-1)
+    return record.alpha.detach() * length[:, None]

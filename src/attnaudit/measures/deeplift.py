@@ -1,0 +1,103 @@
+"""How much of the difference from an empty text does each word pass on, layer by layer? (Shrikumar et al. 2017; by Captum)"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from attnaudit import masking
+from attnaudit.contract import AttentionModel, Record
+from attnaudit.differentiation import differentiating
+from attnaudit.errors import NotApplicable
+from attnaudit.measures import attribution
+from attnaudit.modules import modules_of
+
+_SET_BY_CAPTUM = ("input", "output", "input_ref")
+
+
+def deeplift(
+    model: AttentionModel,
+    record: Record,
+    seed: int,
+    *,
+    hold_attention: bool = False,
+    tolerance: float = 0.01,
+    signed: bool = False,
+) -> Tensor:
+    """|contribution| of each item to f (B,N), f the predicted class's logit less the mean of the candidates'; signed=true keeps the sign.
+
+    Captum knows the rule for activations that are modules and for nothing else. Contributions must add up to f(x) - f(baseline); where
+    they miss it by more than tolerance · (Σ|contributions| + |f(x) - f(baseline)|), as with recurrent layers or attention computed from
+    the text, the measure does not apply. hold_attention=true keeps the attention as it was and explains what is left. NaN for items that
+    do not count.
+    """
+    from captum.attr import DeepLift
+
+    words, empty = record.embeddings.detach(), attribution.baseline(record)
+    everyone = torch.arange(len(words), device=words.device)
+    explained = _Contrast(model, record, hold_attention)
+    try:
+        with _clean(model), differentiating(), attribution.quietly():
+            found, gap = DeepLift(explained).attribute(
+                words.requires_grad_(),
+                baselines=empty,
+                additional_forward_args=(everyone,),
+                return_convergence_delta=True,
+            )
+    except RuntimeError as error:
+        if "more than once" not in str(error):
+            raise
+        raise NotApplicable(
+            "the model uses one activation module twice, which Captum's DeepLIFT cannot follow"
+        ) from error
+    per_token, gap = found.detach().sum(-1), gap.detach()
+    wanted = (per_token.sum(-1) - gap).abs()
+    bound = tolerance * (per_token.abs().sum(-1) + wanted) + 64 * torch.finfo(words.dtype).eps
+    gap = gap.abs()
+    if (gap > bound).any():
+        worst = int((gap - bound).argmax())
+        raise NotApplicable(
+            f"the contributions do not add up: in {int((gap > bound).sum())} of {len(gap)} texts, by up to {float(gap[worst]):.2g} where "
+            f"they sum to {float(per_token[worst].sum()):.2g}. Captum's DeepLIFT has no rule for some operation of this model, such as a "
+            "recurrent layer or attention computed from the text"
+            + ("" if hold_attention else "; deeplift:hold_attention=true leaves the latter out")
+        )
+    return attribution.to_scores(per_token, record, signed)
+
+
+class _Contrast(nn.Module):
+    """f (M,) of embeddings (M,T,E), as the module that Captum sets its hooks on."""
+
+    def __init__(self, model: AttentionModel, record: Record, hold_attention: bool) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList(modules_of(model))  # where the model is no module itself
+        self.read, self.decode, self.record, self.hold = model.read, model.decode, record, hold_attention
+
+    def forward(self, embeddings: Tensor, examples: Tensor) -> Tensor:
+        batch = self.record.batch.rows(examples)
+        fresh = self.read(batch, embeddings)
+        logits = self.decode(fresh, self.record.alpha[examples]) if self.hold else fresh.logits
+        allowed = torch.ones_like(logits, dtype=torch.bool) if batch.classes is None else batch.classes
+        chosen = logits.gather(1, self.record.predicted[examples, None])[:, 0]
+        return chosen - masking.mean(logits, allowed)
+
+
+class _clean:
+    """What Captum notes on modules and does not take away again: the states of those that the gradient never reached."""
+
+    def __init__(self, model: object) -> None:
+        self.noted = [
+            (module, {name: module.__dict__.get(name, self) for name in _SET_BY_CAPTUM})
+            for module in modules_of(model)
+        ]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        for module, before in self.noted:
+            for name, value in before.items():
+                if value is not self:
+                    module.__dict__[name] = value
+                else:
+                    module.__dict__.pop(name, None)

@@ -1,0 +1,56 @@
+"""How fast does the prediction move with each word, the attention moving too? (Meister et al. 2021, eq. 4)"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnaudit import masking
+from attnaudit.contract import AttentionModel, Record
+from attnaudit.differentiation import differentiating
+from attnaudit.errors import InputError
+
+
+def gradient_norm(model: AttentionModel, record: Record, seed: int, *, norm: int = 2) -> Tensor:
+    """‖∂p(predicted class)/∂X_i‖ / Σ_k ‖∂p/∂X_k‖ (B,N), attention left on the graph; norm=1 for L1 (footnote 4).
+
+    High: a small change of the word moves the prediction. Sums to 1 over the items that count; NaN for the others, and for all of a
+    text in which no word moves anything.
+    """
+    with differentiating():
+        embeddings = record.embeddings.detach().requires_grad_()
+        odds = log_odds(model.read(record.batch, embeddings).logits, record)
+        slope = torch.autograd.grad(odds.sum(), embeddings)[0]
+    return shares(norm_of_items(slope, record, norm), record.content)
+
+
+def log_odds(logits: Tensor, record: Record) -> Tensor:
+    """log p/(1 - p) (B,) of the class predicted in the record.
+
+    Its slope is that of p divided by p(1 - p), one number a text, which goes when the norms are made to sum to 1. That of p itself is
+    lost in rounding where the model is sure of itself.
+    """
+    chosen = torch.nn.functional.one_hot(record.predicted, logits.shape[1]).bool()
+    others = ~chosen if record.batch.classes is None else ~chosen & record.batch.classes
+    rest = masking.fill(logits, others, torch.finfo(logits.dtype).min).logsumexp(-1)
+    # With a single candidate p is 1 whatever happens.
+    return masking.fill(masking.total(logits, chosen) - rest, others.any(-1))
+
+
+def norm_of_items(slope: Tensor, record: Record, norm: int) -> Tensor:
+    """slope (B,T,E) -> (B,N): the norm over all numbers of all tokens of an item."""
+    check_norm(norm)
+    powers = slope.abs().pow(norm).sum(-1)
+    return masking.to_items(powers, record.item_of_token, record.content.shape[1]).pow(1 / norm)
+
+
+def check_norm(norm: int) -> None:
+    if norm not in (1, 2):
+        raise InputError(f"norm must be 1 or 2, got {norm!r}.")
+
+
+def shares(values: Tensor, content: Tensor) -> Tensor:
+    """values (…,N) ≥ 0 as shares of their sum over content; NaN elsewhere, and where the sum is 0: nothing has no shares."""
+    known = content & ~values.isnan()
+    total = masking.total(values, known).unsqueeze(-1)
+    return masking.fill(values / total, known & (total > 0), torch.nan)
