@@ -252,6 +252,18 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
     return Run(model.eval(), store.load_results(folder), vocabulary, folder)
 
 
+def audited_batches(folder: Path, *, data_dir: Path | None = None) -> tuple[Any, list[Any]]:
+    """The model of a finished run and the batches it was audited on. Data that has changed since is refused."""
+    run = load(folder)
+    details = store.read_run(folder)
+    splits = datasets.load(details["choices"]["dataset"], data_dir=data_dir)
+    if fingerprint(splits) != details["data"]["fingerprint"]:
+        raise InputError(
+            f"The data of {folder} has changed since it was run. Run it again, or give the old data with --data-dir."
+        )
+    return run.model, batches_of(splits.test, run.vocabulary, len(splits.classes))
+
+
 def _build(
     made: dict[str, Any], vocabulary: Vocabulary, *, seed: int = 0, vectors: torch.Tensor | None = None
 ) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attnaudit import cli_data
-from attnaudit.errors import InputError
+from attnaudit.errors import InputError, NotApplicable
 
 if TYPE_CHECKING:
     from attnaudit.interventions import Plan
@@ -148,6 +148,26 @@ def compare(
     typer.echo(shown.drop(columns="how").to_string(index=False, float_format="{:.3f}".format))
 
 
+@app.command("corpus-audit")
+def corpus_audit(
+    run: Annotated[Path, typer.Argument(help="A run directory with its model.")],
+    audit: Annotated[str, typer.Option(help="With options: mutual_information:rule=2,clusters=50.")] = "mutual_information",
+    seed: Annotated[int, typer.Option(help="Of the clustering and the draws.")] = 0,
+    data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
+) -> None:  # fmt: skip
+    """What only all the test examples together can show, of a finished run; kept in the run's own folder."""
+    from attnaudit import choices
+    from attnaudit.cell import audited_batches
+    from attnaudit.corpus_audits import CORPUS_AUDITS
+    from attnaudit.store import file_name
+
+    function = choices.find(CORPUS_AUDITS, audit, "corpus audit")
+    model, batches = audited_batches(run, data_dir=data_dir)
+    findings = function(model, batches, seed)
+    folder = findings.save(run / file_name(f"{audit}-seed_{seed}"))
+    typer.echo(f"{findings}\n\nFindings: {folder}")
+
+
 @app.command()
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
@@ -250,7 +270,7 @@ def main() -> None:
     """Errors a user can put right are told in words, without a traceback."""
     try:
         app()
-    except InputError as error:
+    except (InputError, NotApplicable) as error:
         typer.secho(f"attnaudit: {error}", fg="red", err=True)
         raise SystemExit(2) from None
     except KeyboardInterrupt:

@@ -30,7 +30,12 @@ def run_name(choices: dict[str, Any]) -> str:
     """A readable name with a hash of all the choices: the same choices, the same directory, anywhere."""
     digest = hashlib.blake2b(json.dumps(choices, sort_keys=True).encode(), digest_size=4).hexdigest()
     shown = "-".join(telling(choices))
-    return f"{re.sub(r'[^A-Za-z0-9.=-]+', '_', shown)[:80]}-{digest}"
+    return f"{file_name(shown)[:80]}-{digest}"
+
+
+def file_name(text: str) -> str:
+    """The text with all that could trouble a file system as underscores."""
+    return re.sub(r"[^A-Za-z0-9.=-]+", "_", text)
 
 
 def telling(choices: dict[str, Any]) -> list[str]:

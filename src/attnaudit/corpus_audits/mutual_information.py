@@ -1,0 +1,249 @@
+"""Does a word that is attended more tell more about the output? (Wen et al. 2022)"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from attnaudit import masking, randomness, statistics
+from attnaudit.contract import AttentionModel, Batch
+from attnaudit.corpus_audits.findings import CorpusFindings
+from attnaudit.corpus_audits.information import by_chance, contingency, miller_madow, plug_in
+from attnaudit.errors import InputError, NotApplicable
+from attnaudit.progress import bar
+
+QUESTION = "Does a word that is attended more tell more about the output?"
+CLUSTERS = (50, 100, 150, 200)
+OUTPUT_CLUSTERS = 5
+LEAST_WEIGHT = 1e-5
+LARGE = 20_000  # examples; MiniBatchKMeans from here on
+RESAMPLES = 200
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The k most attended items of every example, the most attended first."""
+
+    weights: np.ndarray  # (n,k)
+    hidden: np.ndarray  # (n,k,H)
+    inputs: np.ndarray  # (n,k,E)
+
+
+def mutual_information(
+    model: AttentionModel,
+    batches: Iterable[Batch],
+    seed: int = 0,
+    *,
+    rule: int = 1,
+    clusters: str | int = "auto",
+    clusterings: int = 3,
+    most: int = 100,
+    show_progress: bool = True,
+) -> CorpusFindings:
+    """MI, rank by rank, between k-means clusters of the r-th most attended hidden vectors and of the outputs; and the weighted tau between
+    it and mean attention by rank, weights the mean attention. 1: the more attended, the more informative; 0: no relation.
+
+    k, the ranks looked at. rule=1: the least of the 10th percentile of length and the largest k for which 80 % of all the weights selected
+    exceed 1e-5; rule=2: the largest k at which 80 % of the k-th weights do. At most `most`. clusters=auto: the least of 50, 100, 150, 200
+    with at least two members in each cluster, and 50 where there is none. Outputs: 5 clusters of the probability of class 1 with two
+    classes, the predicted class with more. `clusterings`: repeated with other seeds of k-means, whose spread is told apart from the rest.
+    """
+    if rule not in (1, 2):
+        raise InputError(f"mutual_information: rule must be 1 or 2, got {rule!r}.")
+    if not (clusters == "auto" or (isinstance(clusters, int) and clusters > 1)):
+        raise InputError(f"mutual_information: clusters must be auto or a number above 1, got {clusters!r}.")
+    ranked, probs, lengths = _collect(model, batches, most)
+    count = _ranks(ranked.weights, lengths, rule)
+    if count < 2:
+        raise NotApplicable(f"rule {rule} leaves {count} rank(s); a correlation by rank needs two")
+    has = lengths >= count  # texts that have this many words at all
+    weights = ranked.weights[has, :count]
+    outputs = _output_labels(probs[has], randomness.derive(seed, "outputs"))
+    draw = np.random.default_rng(randomness.derive(seed, "shuffled outputs"))
+    labels = np.empty((clusterings, count, int(has.sum())), dtype=np.int64)
+    sizes = np.empty((clusterings, count), dtype=np.int64)
+    with bar("Clustering", clusterings * count, show=show_progress) as advance:
+        for again in range(clusterings):
+            for rank in range(count):
+                state = randomness.derive(seed, "clusters", again, rank) % 2**32
+                labels[again, rank], sizes[again, rank] = _cluster(ranked.hidden[has, rank], clusters, state)
+                advance(f"rank {rank + 1} of {count}")
+    of_inputs = np.stack(
+        [
+            _cluster(ranked.inputs[has, rank], clusters, randomness.derive(seed, "inputs", rank) % 2**32)[0]
+            for rank in range(count)
+        ]
+    )
+    attention = weights.mean(0)
+    detail = pd.DataFrame(
+        {
+            "rank": np.arange(1, count + 1),
+            "mean_attention": attention,
+            "mi": _informed(labels[0], outputs, plug_in),
+            "mi_floor": [by_chance(each, outputs, draw) for each in labels[0]],
+            "mi_corrected": _informed(labels[0], outputs, miller_madow),
+            "mi_of_input": _informed(of_inputs, outputs, plug_in),
+            "clusters": sizes[0],
+        }
+    )
+    floor = _tau_by_chance(labels[0], outputs, attention, draw)
+    taus = [_tau(_informed(each, outputs, plug_in), attention) for each in labels]
+    lines = [
+        ("weighted_tau", taus[0], *_interval(labels[0], outputs, weights, seed, plug_in), floor),
+        (
+            "weighted_tau_corrected",
+            _tau(detail["mi_corrected"].to_numpy(), attention),
+            *_interval(labels[0], outputs, weights, seed, miller_madow),
+            floor,
+        ),
+        (
+            "weighted_tau_of_input",
+            _tau(detail["mi_of_input"].to_numpy(), attention),
+            *_interval(of_inputs, outputs, weights, seed, plug_in),
+            floor,
+        ),
+        ("clustering_sd", float(np.std(taus, ddof=1)) if clusterings > 1 else np.nan, np.nan, np.nan, 0.0),
+    ]
+    summary = pd.DataFrame(lines, columns=["metric", "value", "low", "high", "floor"]).assign(ceiling=1.0)
+    notes = {"k": count, "rule": rule, "clusters": str(clusters), "examples": int(has.sum()), "seed": seed}
+    return CorpusFindings("mutual_information", QUESTION, summary, detail, notes)
+
+
+def _collect(
+    model: AttentionModel, batches: Iterable[Batch], most: int
+) -> tuple[Ranked, np.ndarray, np.ndarray]:
+    """The most attended items of each example, its probabilities, its number of items. Short texts are padded with zeros at the end."""
+    parts: list[tuple[Tensor, ...]] = []
+    with torch.no_grad():
+        for batch in batches:
+            record = model.read(batch)
+            if record.hidden is None or record.alpha.shape[1] != 1:
+                raise NotApplicable("it needs one row of attention over hidden vectors")
+            real = record.content & record.mask[:, 0]
+            weight, place = masking.fill(record.alpha[:, 0], real, -1.0).sort(
+                dim=-1, descending=True, stable=True
+            )
+            weight, place = weight[:, :most].clamp_min(0), place[:, :most]
+            token = _first_token(record.item_of_token, record.content.shape[1]).gather(1, place)
+            parts.append(
+                (
+                    weight,
+                    record.hidden.gather(1, place[..., None].expand(-1, -1, record.hidden.shape[-1])),
+                    record.embeddings.gather(1, token[..., None].expand(-1, -1, record.embeddings.shape[-1])),
+                    record.probs,
+                    real.sum(-1),
+                )
+            )
+    if not parts:
+        raise InputError("There is nothing to audit: the data holds no example.")
+    width = max(part[0].shape[1] for part in parts)
+
+    def joined(at: int) -> np.ndarray:
+        return torch.cat([_widened(part[at], width) for part in parts]).float().cpu().numpy()
+
+    probs = torch.cat([part[3] for part in parts]).double().cpu().numpy()
+    lengths = torch.cat([part[4] for part in parts]).cpu().numpy()
+    return Ranked(joined(0), joined(1), joined(2)), probs, lengths
+
+
+def _first_token(item_of_token: Tensor, items: int) -> Tensor:
+    """(B,N) the first token of each item."""
+    tokens = item_of_token.shape[1]
+    place = torch.arange(tokens, device=item_of_token.device).expand_as(item_of_token)
+    first = item_of_token.new_full((len(item_of_token), items + 1), tokens - 1)
+    return first.scatter_reduce(1, item_of_token.where(item_of_token >= 0, items), place, "amin")[:, :items]
+
+
+def _widened(values: Tensor, width: int) -> Tensor:
+    missing = width - values.shape[1]
+    return (
+        values
+        if not missing
+        else torch.cat([values, values.new_zeros(len(values), missing, *values.shape[2:])], 1)
+    )
+
+
+def _ranks(weights: np.ndarray, lengths: np.ndarray, rule: int) -> int:
+    """k, by one of the two rules of the paper."""
+    exceeds = (weights > LEAST_WEIGHT) & (np.arange(weights.shape[1]) < lengths[:, None])
+    limit = min(int(np.percentile(lengths, 10)), weights.shape[1])
+    if rule == 1:
+        # Of all the weights selected for this k, not of the k-th alone.
+        selected = exceeds.cumsum(1).sum(0) / (len(weights) * np.arange(1, weights.shape[1] + 1))
+        enough = np.flatnonzero(selected >= 0.8)
+        return min(limit, int(enough[-1]) + 1 if len(enough) else 0)
+    enough = np.flatnonzero(exceeds.mean(0) >= 0.8)
+    return int(enough[-1]) + 1 if len(enough) else 0
+
+
+def _output_labels(probs: np.ndarray, seed: int) -> np.ndarray:
+    if probs.shape[1] > 2:
+        return probs.argmax(1)
+    labels, _ = _cluster(probs[:, 1:], OUTPUT_CLUSTERS, seed % 2**32)
+    return labels
+
+
+def _cluster(vectors: np.ndarray, clusters: str | int, state: int) -> tuple[np.ndarray, int]:
+    """(cluster of each vector, how many clusters were asked for)."""
+    from sklearn.cluster import KMeans, MiniBatchKMeans
+
+    different = len(np.unique(vectors, axis=0))
+    tried = CLUSTERS if clusters == "auto" else (int(clusters),)
+    first: tuple[np.ndarray, int] | None = None
+    for wanted in tried:
+        wanted = min(wanted, different)
+        kind = MiniBatchKMeans if len(vectors) >= LARGE else KMeans
+        labels = kind(wanted, n_init=1, random_state=state).fit_predict(vectors)
+        first = first or (labels, wanted)
+        if np.bincount(labels, minlength=wanted).min() >= 2:
+            return labels, wanted
+    assert first is not None  # there is always one number to try
+    return first
+
+
+def _tau(informed: np.ndarray, attention: np.ndarray) -> float:
+    """Weighted tau between information and mean attention by rank; weights: the mean attention."""
+    x = torch.tensor(informed, dtype=torch.float64)[None]
+    y = torch.tensor(attention, dtype=torch.float64)[None]
+    return float(statistics.weighted_kendall(x, y, y, torch.ones_like(y, dtype=torch.bool))[0])
+
+
+def _informed(
+    labels: np.ndarray,
+    outputs: np.ndarray,
+    information: Callable[[np.ndarray], float],
+    times: np.ndarray | None = None,
+) -> np.ndarray:
+    """(k,) the information of each rank's clusters (k,n) about the outputs (n,), examples counted `times` (n,)."""
+    return np.array([information(contingency(each, outputs, times)) for each in labels])
+
+
+def _interval(
+    labels: np.ndarray,
+    outputs: np.ndarray,
+    weights: np.ndarray,
+    seed: int,
+    information: Callable[[np.ndarray], float],
+) -> tuple[float, float]:
+    """95 % of the weighted tau over examples, the clusters held."""
+    draw = np.random.default_rng(randomness.derive(seed, "mutual information"))
+    count = len(outputs)
+    found = []
+    for _ in range(RESAMPLES):
+        times = draw.multinomial(count, np.full(count, 1 / count)).astype(float)
+        found.append(_tau(_informed(labels, outputs, information, times), times @ weights / count))
+    low, high = np.nanquantile(found, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _tau_by_chance(
+    labels: np.ndarray, outputs: np.ndarray, attention: np.ndarray, draw: np.random.Generator
+) -> float:
+    """Mean weighted tau with the outputs shuffled."""
+    shuffled = (draw.permutation(outputs) for _ in range(20))
+    return float(np.nanmean([_tau(_informed(labels, each, plug_in), attention) for each in shuffled]))
