@@ -43,7 +43,9 @@ def timed(work: Callable[[], Tensor], repeats: int) -> tuple[Tensor, float]:
 
 def compare(encoder: str, batch: Batch, embedding: int, repeats: int) -> tuple[float, float, float]:
     """Seconds of the plain path, of the shared path, and the largest relative difference."""
-    model = build(Architecture(encoder=encoder, embedding=embedding), words=WORDS, classes=2, with_query=False)
+    model = build(
+        Architecture(encoder=encoder, embedding=embedding), words=WORDS, classes=2, with_query=False
+    )
     model.eval()
     with torch.no_grad():
         record: Record = model.read(batch)

@@ -46,6 +46,7 @@ class Server:
     date: str | None = None
     status: int = 200
     ranges: bool = True
+    shift: int = 0  # send a part from so many bytes before the one asked for
     cut_after: int | None = None  # close the connection after so many bytes of the next answer
     asked: list[dict[str, str]] = field(default_factory=list)
 
@@ -91,7 +92,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             version = self.headers.get("If-Range")
             if not found or not serving.ranges or version not in (None, serving.tag, serving.date):
                 return None
-            return int(found[1])
+            return int(found[1]) - serving.shift
 
         def log_message(self, *_: object) -> None: ...
 
@@ -178,6 +179,13 @@ def test_a_server_without_ranges_sends_everything_again(server: Server, tmp_path
     _cut(server, tmp_path)
     assert fetch(server.file(), tmp_path).read_bytes() == CONTENT
     assert "Range" in server.asked[1]
+
+
+def test_a_part_from_another_byte_than_asked_for_is_not_used(server: Server, tmp_path: Path) -> None:
+    _cut(server, tmp_path)
+    server.shift = 1
+    assert fetch(server.file(), tmp_path).read_bytes() == CONTENT
+    assert [each.get("Range") for each in server.asked] == [None, f"bytes={HALF}-", None]
 
 
 def test_a_file_that_changed_meanwhile_is_not_glued_together(server: Server, tmp_path: Path) -> None:

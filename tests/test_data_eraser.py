@@ -67,6 +67,7 @@ def test_words_sentences_and_evidence_are_those_of_the_layout(tmp_path: Path) ->
     assert [each.example_id for each in made.dev] == ["dev/g.txt", "dev/b.txt"]
     assert made.notes["evidence_spans"] == {"train": 4, "dev": 4, "test": 4}
     assert made.notes["query"] == "left out: the same throughout"
+    assert eraser(tmp_path / "movies").train == made.train
 
 
 def test_numbers_become_one_word_if_asked(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from attnaudit.models import Architecture, build
 from attnaudit.performance import performance
 from attnaudit.presets import preset_dataset, preset_options
 from attnaudit.results import Results
+from attnaudit.sampling import sampled
 from attnaudit.train import Recipe, fit, predictions
 from attnaudit.variants import VARIANTS, Setting, make_training
 from attnaudit.vectors import load_vectors
@@ -38,6 +39,7 @@ class Cell:
     architecture: Architecture = field(default_factory=Architecture)
     recipe: Recipe = field(default_factory=Recipe)
     seed: int = 0
+    sample: int | None = None  # test examples audited, stratified by label; None: all
     other_seeds: int = 0  # further trainings that show whether the attention is stable
     variant: str = "ordinary"  # how its training departs from the ordinary; see variants.py
     base: str | None = None  # name of the run, in the same folder, that the variant starts from
@@ -139,7 +141,7 @@ def run_cell(
     others = _other_trainings(cell, out, data_dir=data_dir, device=device, show_progress=show_progress)
     results = audit(
         training.model,
-        batches_of(splits.test, vocabulary, len(splits.classes)),
+        batches_of(sampled(splits.test, cell.sample, cell.seed), vocabulary, len(splits.classes)),
         audits=cell.audits,
         measures=cell.measures,
         seed=cell.seed,
@@ -261,7 +263,8 @@ def audited_batches(folder: Path, *, data_dir: Path | None = None) -> tuple[Any,
         raise InputError(
             f"The data of {folder} has changed since it was run. Run it again, or give the old data with --data-dir."
         )
-    return run.model, batches_of(splits.test, run.vocabulary, len(splits.classes))
+    chosen = sampled(splits.test, details["choices"].get("sample"), details["choices"]["seed"])
+    return run.model, batches_of(chosen, run.vocabulary, len(splits.classes))
 
 
 def _build(

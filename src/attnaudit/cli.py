@@ -59,6 +59,7 @@ def run(
     audits: Annotated[str | None, typer.Option(help="Comma-separated, or all; the usual ones by default. See `attnaudit list`.")] = None,
     measures: Annotated[str | None, typer.Option(help="Comma-separated, or all; the usual ones by default.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, bit by bit.")] = 0,
+    sample: Annotated[int | None, typer.Option(min=1, help="Audit so many of the test examples, each class in its share; all by default.")] = None,
     other_seeds: Annotated[int, typer.Option(min=0, help="Train so many more from other seeds, to see whether the attention is stable.")] = 0,
     fail_if: Annotated[str | None, typer.Option(help='Exit code 3 if any holds: "matters=no; points!=yes; permutation/tvd_median<0.05".')] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
@@ -93,6 +94,7 @@ def run(
         patience=patience,
         good_enough=good_enough,
         seed=seed,
+        sample=sample,
         other_seeds=other_seeds,
         vectors=None if vectors is None else str(vectors),
         audits=None if audits is None else tuple(_split(audits)),
@@ -146,6 +148,28 @@ def compare(
         f"\n{len(differ)} of {len(values)} numbers differ, {values['how'].iloc[0] if len(values) else ''}:"
     )
     typer.echo(shown.drop(columns="how").to_string(index=False, float_format="{:.3f}".format))
+
+
+@app.command()
+def reproduce(
+    table: Annotated[str, typer.Argument(help="meister_table1, meister_table6, meister_figure2, neely_schouten_table2, wen_weighted_tau.")],
+    dataset: Annotated[str, typer.Option(help="Corpus, with options: sst, imdb.")] = "sst",
+    vectors: Annotated[Path | None, typer.Option(help="Pretrained word vectors; the papers use 300 dimensions.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the models.")] = 0,
+    sample: Annotated[int | None, typer.Option(min=1, help="Audit so many of the test examples; all by default.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Fewer passes than the preset's.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    out: Annotated[Path, typer.Option(help="Folder that holds the run directories; finished runs are used again.")] = Path("runs"),
+) -> None:  # fmt: skip
+    """A paper's table, trained and audited here, beside the published numbers. Differences are shown as they are."""
+    from attnaudit.papers.reproductions import Setting
+    from attnaudit.papers.reproductions import reproduce as reproduced
+
+    chosen = None if vectors is None else str(vectors)
+    made, path = reproduced(table, Setting(dataset, out, data_dir, chosen, seed, sample, epochs, device))
+    typer.echo(made.to_string(index=False, float_format="{:.3f}".format))
+    typer.echo(f"\nTable: {path}")
 
 
 @app.command("corpus-audit")

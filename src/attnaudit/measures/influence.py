@@ -22,7 +22,9 @@ def influence(
     """
     behind = influence_matrix(model, record, norm=norm, per_facet=per_facet)
     traced = record.alpha @ behind.nan_to_num(0.0)
-    unknown = (behind.isnan() | ~record.content[:, None]).all(-1).to(traced.dtype)  # states that no word moves
+    unknown = (
+        (behind.isnan() | ~record.content[:, None]).all(-1).to(traced.dtype)
+    )  # states that no word moves
     known = record.content[:, None] & ((record.alpha @ unknown[..., None]) == 0)
     return masking.fill(traced, known, torch.nan)
 

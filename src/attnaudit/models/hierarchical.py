@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from attnaudit.contract import Batch, Record
 from attnaudit.errors import InputError
+from attnaudit.leaving_out import leave_out_by_reading
 from attnaudit.models.parts import (
     Architecture,
     make_encoder,
@@ -21,6 +22,7 @@ from attnaudit.models.parts import (
     make_scorer,
     query_vector,
 )
+from attnaudit.models.without_each import Site, logits_without_each
 from attnaudit.vocabulary import END, PAD
 
 SITES = ("sentence", "word")
@@ -39,6 +41,7 @@ class _Layout:
 @dataclass(frozen=True)
 class _State:
     word_hidden: Tensor  # (B,T,H)
+    vectors: Tensor  # (B,S,H), of the sentences before they see each other
     sentence_hidden: Tensor  # (B,S,H')
     sentences: Tensor  # (B,S) bool
     query: Tensor | None
@@ -82,7 +85,8 @@ class Hierarchical(nn.Module):
         layout, query = _layout(batch), query_vector(self.query_encoder, self.embedding, batch)
         word_hidden, word_alpha = self._words(embeddings, layout, query)
         sentences = layout.words.any(-1)
-        sentence_hidden, sentence_alpha = self._sentences(word_alpha @ word_hidden, sentences, query)
+        vectors = word_alpha @ word_hidden
+        sentence_hidden, sentence_alpha = self._sentences(vectors, sentences, query)
         logits = self.output(sentence_alpha @ sentence_hidden, query)[:, 0]
         by_word = self.site == "word"
         place = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(batch.tokens)
@@ -97,7 +101,7 @@ class Hierarchical(nn.Module):
             item_of_token=place.where(layout.sentence >= 0, -1) if by_word else layout.sentence,
             logits=logits,
             readout=readout,
-            state=_State(word_hidden, sentence_hidden, sentences, query),
+            state=_State(word_hidden, vectors, sentence_hidden, sentences, query),
         )
 
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
@@ -105,6 +109,23 @@ class Hierarchical(nn.Module):
             count = alpha.shape[1]
             return self._decode(record.state, alpha.flatten(0, 1), count).view(len(alpha), count, -1)
         return self._decode(record.state, alpha, 1)
+
+    def leave_out(self, record: Record) -> Tensor:
+        """(B,N,C): without a sentence the vectors of the others stay. By reading again at the word site and for some encoders."""
+        if self.site == "word" or not hasattr(self.sentence_encoder, "deletions"):
+            return leave_out_by_reading(self, record)
+        site = Site(
+            encoder=self.sentence_encoder,
+            scorer=self.scorer["sentence"],
+            projection=self.projection,
+            output=self.output,
+            vectors=record.state.vectors,
+            hidden=record.state.sentence_hidden,
+            mask=record.state.sentences,
+            content=record.content,
+            query=record.state.query,
+        )
+        return logits_without_each(site, record.logits.shape[1])
 
     def attention_without(self, record: Record, drop: Tensor) -> Tensor:
         """(B,K,R,N): the items in drop (B,K,N) taken out, the scores of the others projected anew, row by row."""
