@@ -73,7 +73,7 @@ def test_a_tab_within_a_tweet_is_a_blank(tmp_path: Path) -> None:
     assert read.train[0].tokens[-3:] == ("and", '"so', "on")
 
 
-def test_a_list_of_ids_without_texts_says_how_to_get_them(tmp_path: Path) -> None:
+def test_a_list_of_tweet_ids_without_texts_says_how_to_get_them(tmp_path: Path) -> None:
     place = _tweets(tmp_path, [f"{number}\tu\t{number % 2}" for number in range(40)])
     with pytest.raises(InputError, match=r"no tweet with a text in it, only 40 without.*download script"):
         adr_tweets(place)

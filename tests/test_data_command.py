@@ -572,6 +572,7 @@ def test_describe_many_classes_and_an_empty_split(
     assert ["18", "other", "classes", "36"] in rows
     assert "class12" not in done.out
     assert "dev mean -, longest 0" in done.out
+    assert "test in train: 1" in done.out
 
 
 def test_the_published_table_is_asked_by_dataset_options_and_number_of_classes() -> None:

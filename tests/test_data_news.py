@@ -303,7 +303,7 @@ def test_the_known_sizes_add_up() -> None:
 NEWS = [
     ("1", "Talks resume", "Leaders meet in Oslo on 3 May."),
     ("2", "Cup final", "The home side wins again."),
-    ("3", "Shares fall", 'Oil prices "hit" a new\\high.'),
+    ("3", "Shares fall", 'Oil prices "hit" a\\new high.'),
     ("4", "New chip", "A faster chip is out."),
 ]
 
@@ -327,9 +327,9 @@ def test_news_of_two_classes(tmp_path: Path) -> None:
     assert splits.classes == ("World", "Business")
     assert splits.test == (
         Example("test/0", ("leaders", "meet", "in", "oslo", "on", "qqq", "may", "."), label=0),
-        Example("test/2", ("oil", "prices", '"', "hit", '"', "a", "new", "\\", "high", "."), label=1),
+        Example("test/2", ("oil", "prices", '"', "hit", '"', "a", "\\", "new", "high", "."), label=1),
         Example("test/4", ("leaders", "meet", "in", "oslo", "on", "qqq", "may", "."), label=0),
-        Example("test/6", ("oil", "prices", '"', "hit", '"', "a", "new", "\\", "high", "."), label=1),
+        Example("test/6", ("oil", "prices", '"', "hit", '"', "a", "\\", "new", "high", "."), label=1),
     )
     assert [len(splits.train), len(splits.dev)] == [17, 3]
     assert _ids(sorted([*splits.train, *splits.dev], key=lambda each: int(each.example_id[6:]))) == [

@@ -310,11 +310,11 @@ def test_evidence_is_phrases_or_places(tmp_path: Path, evidence: str, marked: tu
 def test_a_phrase_is_whole_words_wherever_it_stands() -> None:
     frame = pd.DataFrame(ROWS)
     frame["why"] = [["a"]] * len(frame)
-    frame["text"] = frame["text"] + " a party (a)"
+    frame["text"] = frame["text"] + " a party, mama (a)"
     example = _everything(from_frame(frame, evidence="why", tokeniser="regex"))["row/2"]
     marked = [token for token, true in zip(example.tokens, example.evidence or (), strict=True) if true]
     assert marked == ["a", "a"]
-    assert example.tokens[-4:] == ("party", "(", "a", ")")
+    assert example.tokens[-6:] == ("party", ",", "mama", "(", "a", ")")
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,9 @@ def test_babi_files_give_every_question_with_its_evidence(tmp_path: Path, task: 
         stories = simulate(task=task, questions=questions, split=split, seed=3)
         assert tuple(getattr(read, split)) == examples(stories, PLACES, split=split)
     assert (len(read.dev), read.classes, read.name) == (0, PLACES, f"babi_files-{task}")
+    first = read.train[0]
+    told = zip(first.segments or (), first.evidence or (), strict=True)
+    assert len({segment for segment, true in told if true}) == task
 
 
 def test_babi_dev_is_a_share_of_whole_stories(tmp_path: Path) -> None:
@@ -296,7 +299,7 @@ def test_snli_part_is_taken_where_a_split_has_it(tmp_path: Path) -> None:
 
 def test_snli_a_whole_file_wins_over_a_part_whatever_its_format(tmp_path: Path) -> None:
     folder = _with_parts(tmp_path)
-    _snli(folder, train__txt=PAIRS * 2, dev__jsonl=PAIRS)
+    _snli(folder, train__txt=PAIRS * 2, train_subset20k__jsonl=PAIRS, dev__jsonl=PAIRS)
     read = quick_snli(folder, skip_bad=False)
     assert read.notes["files"] == {
         "train": "snli_1.0_train.txt",
@@ -304,7 +307,7 @@ def test_snli_a_whole_file_wins_over_a_part_whatever_its_format(tmp_path: Path) 
         "test": "snli_1.0_test.tsv",
     }
     assert quick_snli(folder, format="tsv").notes["files"]["dev"] == "snli_1.0_dev.tsv"
-    with pytest.raises(InputError, match=r"no file snli_1.0_train.jsonl is in it. There is: "):
+    with pytest.raises(InputError, match=r"no file snli_1.0_test.jsonl is in it. There is: "):
         quick_snli(folder, format="jsonl")
 
 
@@ -425,7 +428,7 @@ def test_cnn_sentences_are_numbered_if_asked(tmp_path: Path) -> None:
 def test_cnn_from_the_archive_in_any_order(tmp_path: Path) -> None:
     folder = _cnn(tmp_path / "raw", QUESTIONS)
     with tarfile.open(tmp_path / "cnn.tgz", "w:gz") as archive:
-        for name in reversed(QUESTIONS):
+        for name in QUESTIONS:  # b before a
             archive.add(folder / "questions" / f"{name}.question", f"./cnn/questions/{name}.question")
         about = tarfile.TarInfo("./cnn/README")
         about.size = 2

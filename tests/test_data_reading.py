@@ -11,6 +11,8 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import cache as once
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +46,7 @@ from attnaudit.datasets.reading.rows import (
     whole_text,
 )
 from attnaudit.datasets.reading.sources import File
-from attnaudit.datasets.reading.tokenise import TOKENISERS, find_tokeniser
+from attnaudit.datasets.reading.tokenise import TOKENISERS, Tokeniser, find_tokeniser
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
 
@@ -300,9 +302,10 @@ UNICODE = st.text(
 )
 
 
-def _names() -> list[str]:
+@once
+def _tokenisers() -> dict[str, Tokeniser]:
     pytest.importorskip("spacy")
-    return list(TOKENISERS)
+    return {name: find_tokeniser(name) for name in TOKENISERS}
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -318,22 +321,20 @@ def test_the_keras_rule(text: str) -> None:
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(text=UNICODE)
 def test_spans_are_the_places_of_the_tokens(text: str) -> None:
-    for name in _names():
-        tokeniser = find_tokeniser(name)
+    for name, tokeniser in _tokenisers().items():
         spans = tokeniser.spans(text)
         assert [text[first:last] for first, last in spans] == tokeniser.split(text), name
         assert all(first < last for first, last in spans)
-        assert all(end <= start for (_, end), (start, _) in zip(spans, spans[1:], strict=False))
+        assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(text=UNICODE)
 def test_nothing_but_blanks_is_lost(text: str) -> None:
     for name in ("regex", "blanks", "spacy"):
-        if name in _names():
-            tokens = find_tokeniser(name).split(text)
-            assert "".join("".join(tokens).split()) == "".join(text.split()), name
-            assert all(token.strip() for token in tokens)
+        tokens = _tokenisers()[name].split(text)
+        assert "".join("".join(tokens).split()) == "".join(text.split()), name
+        assert all(token.strip() for token in tokens)
 
 
 # Preparation -------------------------------------------------------------------------------------------------------------
@@ -350,9 +351,9 @@ def test_empty_texts_are_refused_dropped_or_skipped() -> None:
         Text("b", "f, line 2", " \n"),
         Text("c", "f, line 3", "two", query=""),
     ]
-    with pytest.raises(InputError, match="^f, line 2: the text is empty"):
+    with pytest.raises(InputError, match=r"^f, line 2: the text is empty"):
         _prepared(texts)
-    with pytest.raises(InputError, match="^f, line 3: the query is empty"):
+    with pytest.raises(InputError, match=r"^f, line 3: the query is empty"):
         _prepared(texts[::2])
     made, prepare = _prepared(texts, drop_empty=True)
     assert ([each.example_id for each in made], prepare.dropped) == (["a"], {"empty": 2})
@@ -383,11 +384,11 @@ def test_bounds_on_the_length_are_strict(least: int | None, most: int | None) ->
 def test_evidence_is_the_tokens_that_share_a_character_with_a_span(
     text: str, marks: list[tuple[int, int]]
 ) -> None:
-    for name in _names():
-        tokeniser = find_tokeniser(name)
+    for name, tokeniser in _tokenisers().items():
         if not tokeniser.split(text):
             continue
-        prepare = Preparation("made", tokeniser=name)
+        prepare = Preparation("made", tokeniser="blanks")
+        prepare.tokeniser = tokeniser
         (made,) = prepare.examples([Text("a", "", text, evidence_spans=tuple(marks))])
         marked = {place for first, last in marks for place in range(first, last)}
         expected = [bool(marked & set(range(*span))) for span in tokeniser.spans(text)]
@@ -479,7 +480,7 @@ def test_checks_of_options() -> None:
         lambda: check_share("d: n", float("nan")),
         lambda: check_share("d: n", True),
     ):
-        with pytest.raises(InputError, match="^d: "):
+        with pytest.raises(InputError, match=r"^d: "):
             check()
 
 
@@ -490,10 +491,10 @@ def _examples(labels: list[int | None]) -> list[Example]:
     return [Example(f"train/{n}", (f"w{n}",), label=label) for n, label in enumerate(labels)]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(
     labels=st.lists(st.integers(0, 2), min_size=12, max_size=60),
-    share=st.floats(0.05, 0.95),
+    share=st.floats(0.1, 0.9),
     seed=st.integers(0, 2**32 - 1),
     stratified=st.booleans(),
 )
@@ -769,7 +770,7 @@ def test_a_damaged_file_of_the_cache_is_replaced(counted: Counted, damage: str) 
         {
             "empty": b"",
             "cut": whole[:-9],
-            "changed": whole.replace(b"plain", b"brown"),
+            "changed": whole[:4] + bytes(byte ^ 0x15 for byte in whole[4:60]) + whole[60:],
             "text": b"PAR1 or so",
         }[damage]
     )

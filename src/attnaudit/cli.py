@@ -172,6 +172,19 @@ def reproduce(
     typer.echo(f"\nTable: {path}")
 
 
+@app.command()
+def across(
+    runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
+    question: Annotated[str, typer.Option(help="dependence (needed against pinned down) or uniformity (spread out against informative).")] = "dependence",
+) -> None:  # fmt: skip
+    """Over several runs: do two numbers go together? One point a run."""
+    from attnaudit import choices
+    from attnaudit.comparisons.across_cells import QUESTIONS
+    from attnaudit.store import find_runs
+
+    typer.echo(str(choices.find(QUESTIONS, question, "question")(find_runs(runs))))
+
+
 @app.command("corpus-audit")
 def corpus_audit(
     run: Annotated[Path, typer.Argument(help="A run directory with its model.")],

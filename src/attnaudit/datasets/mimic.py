@@ -181,12 +181,12 @@ def _diabetes(
 def _texts(
     place: Path, labels: dict[int, int], stays: dict[int, Stay], prepare: Preparation
 ) -> Iterator[Text]:
-    """In the order of the released code, on which its seeded split hangs: by label, patient and admission."""
+    """In the order of the released code, on which its seeded split hangs: by patient and admission."""
     notes: defaultdict[int, list[Note]] = defaultdict(list)
     for note in discharge_notes(place, labels, prepare):
         notes[note.admission].append(note)
     _count(prepare, "admissions without a discharge summary", len(labels) - len(notes))
-    for admission in sorted(notes, key=lambda each: (labels[each], stays[each].patient, each)):
+    for admission in sorted(notes, key=lambda each: (stays[each].patient, each)):
         parts = notes.pop(admission)  # so that texts and tokens are not all in memory at once
         tokens = words(joined(parts), prepare.tokeniser.split)
         yield Text(f"admission/{admission}", parts[0].where, tokens, labels[admission])

@@ -1,4 +1,4 @@
-"""20 Newsgroups, "bydate" (Lang 1995; Rennie): baseball against hockey as in Jain & Wallace (2019), any other groups, or all 20."""
+"""20 Newsgroups, "bydate" (Lang 1995): baseball against hockey as in Jain & Wallace (2019), any other groups, or all 20."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def newsgroups(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """Posts of 7 to 499 tokens without headers, signatures and quotations, baseball 0 and hockey 1; groups=mac+ibm or all are others.
+    """Posts of 7 to 499 tokens without headers, signatures and quotations; baseball 0, hockey 1 (others: groups=mac+ibm, or all).
 
     split=paper pools all posts and takes a fifth for test and a fifth of the rest for dev, stratified, before the length filter,
     with the order and seed of the released notebook; split=bydate is the official one, with dev_share of train as dev (seed).
@@ -145,5 +145,5 @@ def own_words(post: str) -> str:
 
 
 def set_apart(words: Sequence[str]) -> list[str]:
-    """Every run of characters that are not of words, blanks between words included, becomes its last character: a word, or nothing if blank."""
+    """Every run of marks, with the blanks between words, becomes its last character: a word of its own, or nothing if a blank."""
     return _WORD_OR_LAST_MARK.findall(" ".join(words))

@@ -1,4 +1,4 @@
-"""The order and the split of 20 Newsgroups in the released notebook of Jain & Wallace (2019), had again from the names of the posts.
+"""The order and split of 20 Newsgroups in the released notebook of Jain & Wallace (2019), had again from the names of the posts.
 
 The notebook takes the posts as scikit-learn gives them: those of all 20 groups, sorted and shuffled twice with fixed seeds.
 Where the posts of two groups end up depends on how many the others have, which is known; the others need not be there.
@@ -44,7 +44,7 @@ _WITHIN_PART, _OVERALL = 0, 42  # seeds of scikit-learn's two shuffles
 def notebook_order(
     examples: Sequence[Example], names: Mapping[str, Sequence[str]], chosen: Sequence[str]
 ) -> list[Example]:
-    """Group after group, and within a group as shuffled. `names` has all posts of "train/rec.autos" and so on, the empty ones too."""
+    """Group after group, each as shuffled. `names` has all posts of "train/rec.autos" and so on, the empty ones too."""
     shuffled: list[str] = []
     for at, part in enumerate(("train", "test")):
         places = [f"{part}/{group}/{number}" for group in GROUPS for number in range(POSTS[group][at])]
@@ -86,7 +86,8 @@ def _fifth(examples: Sequence[Example]) -> tuple[tuple[Example, ...], tuple[Exam
         )
     except ValueError as error:
         raise InputError(
-            f"newsgroups: cannot take a fifth of {len(examples)} posts: {str(error).rstrip('.')}. Take the corpus anew, whole, or split=bydate."
+            f"newsgroups: cannot take a fifth of {len(examples)} posts: {str(error).rstrip('.')}. "
+            "Take the corpus anew, whole, or split=bydate."
         ) from error
     return tuple(examples[i] for i in rest), tuple(examples[i] for i in fifth)
 

@@ -166,7 +166,7 @@ def yahoo(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """Ten topics. The text is the title, the question and its best answer, or only field=question or answer. All else as in yelp."""
+    """Ten topics; the text is title, question and best answer, or only field=question or field=answer. All else as in yelp."""
     one_of("yahoo", "field", field, tuple(YAHOO_FIELDS))
     prepare = Preparation(
         "yahoo",

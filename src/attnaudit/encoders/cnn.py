@@ -33,7 +33,7 @@ class CNN(nn.Module):
         return together.transpose(1, 2).relu() * mask[..., None]
 
     def deletions(self, embeddings: Tensor, mask: Tensor, hidden: Tensor) -> Deletions:
-        return cnn_deletions(self.convolutions, _filled(embeddings, mask), hidden)
+        return cnn_deletions([*self.convolutions], _filled(embeddings, mask), hidden)
 
     def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """The largest value of each filter (B,H)."""

@@ -7,6 +7,7 @@ to the right of an item (d < 0 to the left), the taps that reach it and beyond t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +16,7 @@ from torch.nn.functional import linear, pad
 from attnaudit.encoders.deletion import Changed, Deletions
 
 
-def cnn_deletions(convolutions: Sequence[nn.Conv1d], embeddings: Tensor, hidden: Tensor) -> Deletions:
+def cnn_deletions(convolutions: Sequence[Any], embeddings: Tensor, hidden: Tensor) -> Deletions:
     """convolutions of odd width with as many zeros around; embeddings (B,T,E) 0 on padding; ReLU afterwards, as in the encoder."""
     tokens = hidden.shape[1]
     reach = min(max(convolution.kernel_size[0] // 2 for convolution in convolutions), tokens - 1)

@@ -75,7 +75,8 @@ class _Direction:
 def _direction(
     network: nn.LSTM | nn.GRU, embeddings: Tensor, mask: Tensor, states: Tensor, by: int
 ) -> _Direction:
-    step, brought = (_lstm if isinstance(network, nn.LSTM) else _gru)(network, embeddings.transpose(0, 1))
+    cell = _lstm if isinstance(network, nn.LSTM) else _gru
+    step, brought = cell(network.hidden_size, network.all_weights[0], embeddings.transpose(0, 1))
     # Shifted by one, so that each item has the state before it; at the beginning it is 0.
     shifted = pad(states, (0, 0, 1, 0))[:, :-1] if by > 0 else pad(states, (0, 0, 0, 1))[:, 1:]
     state = shifted.transpose(0, 1).contiguous()
@@ -89,13 +90,12 @@ def _direction(
     return _Direction(step, brought, state, memory, by)
 
 
-def _lstm(network: nn.LSTM, embeddings: Tensor) -> tuple[_Step, Tensor]:
-    size = network.hidden_size
+def _lstm(size: int, weights: Sequence[Tensor], embeddings: Tensor) -> tuple[_Step, Tensor]:
+    of_item, of_state, bias_of_item, bias_of_state = weights
     # Input, forget and output gate side by side, for one sigmoid; torch has them as input, forget, cell, output.
     order = torch.arange(4 * size, device=embeddings.device).view(4, size)[[0, 1, 3, 2]].flatten()
-    recurrent = network.weight_hh_l0[order].t().contiguous()
-    bias = network.bias_ih_l0 + network.bias_hh_l0
-    brought = linear(embeddings, network.weight_ih_l0[order], bias[order])
+    recurrent = of_state[order].t().contiguous()
+    brought = linear(embeddings, of_item[order], (bias_of_item + bias_of_state)[order])
 
     def step(brought: Tensor, room: Tensor, before: Tensor, memory: Tensor, after: Tensor) -> None:
         room.view(-1, *brought.shape).copy_(brought)
@@ -108,13 +108,13 @@ def _lstm(network: nn.LSTM, embeddings: Tensor) -> tuple[_Step, Tensor]:
     return step, brought
 
 
-def _gru(network: nn.GRU, embeddings: Tensor) -> tuple[_Step, Tensor]:
-    size = network.hidden_size
-    recurrent, bias = network.weight_hh_l0.t().contiguous(), network.bias_hh_l0
-    brought = linear(embeddings, network.weight_ih_l0, network.bias_ih_l0)
+def _gru(size: int, weights: Sequence[Tensor], embeddings: Tensor) -> tuple[_Step, Tensor]:
+    of_item, of_state, bias_of_item, bias_of_state = weights
+    recurrent = of_state.t().contiguous()
+    brought = linear(embeddings, of_item, bias_of_item)
 
     def step(brought: Tensor, room: Tensor, before: Tensor, memory: Tensor, after: Tensor) -> None:
-        torch.addmm(bias, before, recurrent, out=room)
+        torch.addmm(bias_of_state, before, recurrent, out=room)
         parts = room.view(-1, *brought.shape)
         parts[..., : 2 * size].add_(brought[:, : 2 * size]).sigmoid_()
         reset, keep, new = room.chunk(3, -1)

@@ -153,7 +153,7 @@ class Preparation:
             return text.evidence
         spans = text.evidence_spans
         return tuple(
-            any(start < last and first < end for first, last in spans)
+            any(max(start, first) < min(end, last) for first, last in spans)
             for start, end in self.tokeniser.spans(text.text)
         )
 

@@ -106,6 +106,7 @@ def save(splits: Splits, path: Path) -> None:
         "min_count": splits.min_count,
         "notes": splits.notes,
         "words": list(index),
+        "sizes": [len(getattr(splits, split)) for split in SPLITS],
     }
     told = json.dumps(about).encode()
     table = pa.table(columns).replace_schema_metadata({_ABOUT: told, _CHECKSUM: _sum(told)})
@@ -119,25 +120,20 @@ def save(splits: Splits, path: Path) -> None:
 
 
 def load(path: Path) -> Splits:
-    table = pq.read_table(path, page_checksum_verification=True)
+    # Opened once: another process may put a new file in its place at any time.
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        table = file.read()
     if _sum(table.schema.metadata[_ABOUT]) != table.schema.metadata[_CHECKSUM]:
         raise ValueError(f"{path} is damaged")
     about = json.loads(table.schema.metadata[_ABOUT])
     words = np.array(about.pop("words"), dtype=object)
-    bounds = np.searchsorted(_order(table["split"]), [0, 1, 2, 3])
-    parts: dict[str, Any] = {
-        split: StoredExamples(words, table.slice(first, last - first))
-        for split, first, last in zip(SPLITS, bounds[:-1], bounds[1:], strict=True)
-    }
+    parts: dict[str, Any] = {}
+    begins = 0
+    for split, size in zip(SPLITS, about.pop("sizes"), strict=True):
+        parts[split] = StoredExamples(words, table.slice(begins, size))
+        begins += size
     return Splits(**parts, **{**about, "classes": tuple(about["classes"])}, checked=True)
 
 
 def _sum(told: bytes) -> bytes:
     return hashlib.sha256(told).hexdigest().encode()
-
-
-def _order(column: Any) -> np.ndarray:
-    """0, 1 or 2 of each row; the file holds train, dev and test in this order."""
-    names = column.combine_chunks().dictionary_encode()
-    place = np.array([SPLITS.index(name) for name in names.dictionary.to_pylist()] or [0])
-    return place[names.indices.to_numpy()]
