@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 
 demo: $(READY)
 	$(BIN)/attnaudit run --dataset babi:task=1 --out demo/runs
-	$(BIN)/attnaudit run --dataset keyword --out demo/runs
+	$(BIN)/attnaudit run --dataset movie_reviews --out demo/runs
 	$(BIN)/attnaudit report demo/runs --out demo/report.html
 	@echo "Open demo/report.html in a browser."
 

@@ -144,7 +144,7 @@ def test_the_anemia_split_is_that_of_the_released_code(tmp_path: Path) -> None:
     from sklearn.model_selection import train_test_split
 
     codes = _anemia(60)
-    patients = {number: 1000 - number % 7 for number in codes}
+    patients = {number: 1000 - number % 7 if number % 3 else 5000 - number for number in codes}
     rows = sorted(codes, key=lambda number: (codes[number] == ["2851"], patients[number], number))
     place = _mimic(tmp_path, codes, patients=patients)
     kind = [codes[number] == ["2851"] for number in rows]
@@ -153,7 +153,8 @@ def test_the_anemia_split_is_that_of_the_released_code(tmp_path: Path) -> None:
     assert {each.example_id for each in read.test} == {f"admission/{rows[at]}" for at in expected}
     in_train = {patients[int(each.example_id[10:])] for each in read.train}
     again = sum(patients[int(each.example_id[10:])] in in_train for each in read.test)
-    assert read.notes["test_admissions_of_patients_in_train"] == again > 0
+    assert 0 < again < len(read.test)
+    assert read.notes["test_admissions_of_patients_in_train"] == again
 
 
 def test_diabetes_is_250_00_among_admissions_with_a_frequent_code(tmp_path: Path) -> None:

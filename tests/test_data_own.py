@@ -379,6 +379,7 @@ def test_names_of_datasets_go_before_files_and_functions_before_what_is_not_ther
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "keyword").write_text("x")
+    assert file_choice("keyword", DATASETS) is None
     assert file_choice("keyword:train=3", DATASETS) is None
     assert file_choice("text_file:path=a.csv", DATASETS) is None
     assert file_choice("own.module:reader:path=a.csv", DATASETS) is None

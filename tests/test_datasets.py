@@ -404,7 +404,7 @@ def test_sst_says_where_it_looked(tmp_path: Path) -> None:
     (_trees(tmp_path / "trees") / "dev.txt").unlink()
     with pytest.raises(InputError) as error:
         load("sst", data_dir=tmp_path)
-    for part in (str(tmp_path), *ABOUT.places, *ABOUT.holds, "https://nlp.stanford.edu/sentiment/"):
+    for part in (str(tmp_path), *ABOUT.places, *ABOUT.holds, "`attnaudit data get sst` fetches it"):
         assert part in str(error.value)
 
 

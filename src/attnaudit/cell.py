@@ -63,6 +63,7 @@ _SUITED: dict[str, dict[str, Any]] = {
         "good_enough": 0.995,
     },
     "keyword": {"encoder": "bilstm:hidden=32", "embedding": 50, "epochs": 6},
+    "movie_reviews": {"encoder": "bilstm:hidden=64", "embedding": 100, "epochs": 6, "patience": 2},
 }
 
 

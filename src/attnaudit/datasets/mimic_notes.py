@@ -92,7 +92,7 @@ def words(text: str, split: Callable[[str], list[str]]) -> list[str]:
     The released code collapses marks after its tokeniser and this does before, so that any tokeniser may be used.
     """
     tokens: list[str] = []
-    for number, piece in enumerate(_MARK.split(" ".join(text.split()))):
+    for number, piece in enumerate(_MARK.split(text)):
         tokens += [DEIDENTIFIED] * bool(number)
         tokens += split(_AGAIN.sub(r"\1 ", piece))
     return tokens

@@ -93,9 +93,8 @@ def file_choice(choice: str, known: Container[str]) -> tuple[str, dict[str, Any]
         return None
     ends = endings(choice)
     there = [end for end in (*ends, len(choice)) if _is_file(choice[:end])]
-    plain = [
-        end for end in ends if ":" not in choice[2:end]
-    ]  # 2: a Windows path begins with a letter and a colon
+    # 2: a Windows path begins with a letter and a colon
+    plain = [end for end in ends if ":" not in choice[2:end]]
     if not there and not plain:
         return None
     end = max(there) if there else plain[0]

@@ -1,7 +1,7 @@
 """Convolutions without each item: only its neighbours change, as the gap closes and each sees one item further.
 
-A convolution is a sum over its taps, each a product with one item; every product is computed once. Where the deleted item stood d
-to the right of an item (d < 0 to the left), the taps that reach it and beyond take the product of the next item out.
+A convolution is a sum over its taps, each a product with one item, and every product is computed once. A tap that looked at the
+deleted item, or past it, now takes the product of the item one further out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from attnaudit.encoders.deletion import Changed, Deletions
+from attnaudit.encoders.deletion import Changed, Deletions, nothing_changes
 
 
 def cnn_deletions(convolutions: Sequence[Any], embeddings: Tensor, hidden: Tensor) -> Deletions:
@@ -21,7 +21,9 @@ def cnn_deletions(convolutions: Sequence[Any], embeddings: Tensor, hidden: Tenso
     tokens = hidden.shape[1]
     reach = min(max(convolution.kernel_size[0] // 2 for convolution in convolutions), tokens - 1)
     offsets = [offset for offset in range(-reach, reach + 1) if offset]
-    margin = 2 * max(convolution.kernel_size[0] for convolution in convolutions)
+    if not offsets:
+        return nothing_changes(hidden)
+    margin = reach + max(convolution.kernel_size[0] for convolution in convolutions) // 2 + 1
     taps = [_products(convolution, embeddings, margin) for convolution in convolutions]
     beside = torch.tensor(offsets, dtype=torch.int64, device=hidden.device)
 
@@ -37,12 +39,8 @@ def cnn_deletions(convolutions: Sequence[Any], embeddings: Tensor, hidden: Tenso
             )
             for offset in offsets
         ]
-        together = (
-            torch.stack(states, 2)
-            if states
-            else hidden.new_empty(stop - start, len(hidden), 0, hidden.shape[2])
-        )
-        return Changed(place.where((place >= 0) & (place < tokens), tokens), together.relu_())
+        there = (place >= 0) & (place < tokens)
+        return Changed(place.where(there, tokens), torch.stack(states, 2).relu_())
 
     return changed
 
@@ -56,13 +54,12 @@ def _products(convolution: nn.Conv1d, embeddings: Tensor, margin: int) -> Tensor
 
 
 def _sum(products: Tensor, convolution: nn.Conv1d, at: int, count: int, offset: int) -> Tensor:
-    """(K,B,F): the convolution at the items from `at`, each without the item that stands `offset` before it."""
+    """(K,B,F): the convolution at the items from `at`, each without the item `offset` to its left (to its right below 0)."""
     assert convolution.bias is not None
     half = len(products) // 2
     total = convolution.bias.expand(count, products.shape[2], -1).clone()
     for tap, product in enumerate(products):
         seen = tap - half  # how far to the right this tap looks
-        # The deleted item is -offset to the right: a look that reaches it or passes over it goes one further.
         if offset < 0 and seen >= -offset:
             seen += 1
         if offset > 0 and seen <= -offset:

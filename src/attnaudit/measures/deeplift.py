@@ -70,7 +70,9 @@ class _Contrast(nn.Module):
 
     def __init__(self, model: AttentionModel, record: Record, hold_attention: bool) -> None:
         super().__init__()
-        self.parts = nn.ModuleList(modules_of(model))  # where the model is no module itself
+        # Each once, and only those without parts: Captum sets its hooks again wherever it meets a module again.
+        leaves = [module for module in modules_of(model) if not any(module.children())]
+        self.parts = nn.ModuleList(dict.fromkeys(leaves))
         self.read, self.decode, self.record, self.hold = model.read, model.decode, record, hold_attention
 
     def forward(self, embeddings: Tensor, examples: Tensor) -> Tensor:

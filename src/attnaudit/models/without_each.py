@@ -11,8 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-_ITEMS_AT_ONCE = 2**15
-_ALIKE = 1.25
+_DELETED_AT_ONCE = 2**15  # deletions times items, of which the hidden states are held
+_SHARED_AT_ONCE = (
+    2**13
+)  # examples times items, of which an encoder holds what it shares: up to several times as much for each
+_ALIKE = 1.25  # the longest text of a group to the shortest
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,11 @@ def logits_without_each(site: Site, classes: int) -> Tensor:
         deletions = some.encoder.deletions(some.vectors, some.mask, some.hidden)
         scores = some.scorer(some.hidden, some.query)
         counted = some.content.any(0).nonzero()[:, 0].tolist() or [0]
-        step = max(1, _ITEMS_AT_ONCE // (len(index) * width))
+        step = max(1, _DELETED_AT_ONCE // (len(index) * width))
         for start in range(counted[0], counted[-1] + 1, step):
             stop = min(start + step, counted[-1] + 1)
             logits[index, start:stop] = _without(some, scores, start, *deletions(start, stop))
+    logits = logits.gather(1, _first_of_equals(site)[..., None].expand_as(logits))
     something_left = site.content & (site.content.sum(-1, keepdim=True) > 1)
     return logits.masked_fill(~something_left[..., None], torch.nan)
 
@@ -64,8 +68,16 @@ def _alike(lengths: Tensor) -> Iterator[tuple[Tensor, int]]:
     for step in steps.unique().tolist():
         rows = (steps == step).nonzero()[:, 0]
         width = max(int(lengths[rows].max()), 1)
-        for part in rows.split(max(1, _ITEMS_AT_ONCE // width)):
+        for part in rows.split(max(1, _SHARED_AT_ONCE // width)):
             yield part, width
+
+
+def _first_of_equals(site: Site) -> Tensor:
+    """(B,N): without either of two equal neighbours the same text is left, and rounding must not tell them apart."""
+    items = torch.arange(site.content.shape[1], device=site.content.device)
+    equal = (site.vectors[:, 1:] == site.vectors[:, :-1]).all(-1) & site.content[:, 1:] & site.content[:, :-1]
+    first = items.expand_as(site.content).masked_fill(pad(equal, (1, 0)), 0)
+    return first.cummax(-1).values
 
 
 def _without(site: Site, scores: Tensor, start: int, where: Tensor, changed: Tensor) -> Tensor:

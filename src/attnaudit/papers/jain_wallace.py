@@ -25,6 +25,9 @@ def beside_published(results: Results) -> pd.DataFrame:
         (published["dataset"] == corpus_of(chosen["dataset"]))
         & (published["encoder"] == choices.parse(chosen["encoder"])[0])
     ]
+    by_class = published.loc[published["predicted_class"] != "all", "predicted_class"].astype(int)
+    if len(by_class) and by_class.max() + 1 != len(results.about["classes"]):
+        return pd.DataFrame()  # other labels of the same texts
     ours = results.summaries
     ours = ours[(ours["audit"] == "agreement") & (ours["metric"] == "tau")].set_index(["group", "measure"])
     lines = []

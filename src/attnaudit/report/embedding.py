@@ -1,0 +1,68 @@
+"""Data and scripts inside a page: nothing in the data can end its element, and the policy lets only our scripts run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+# A JSON string may hold these as they are; an HTML script element may not, and U+2028/9 end a line of JavaScript.
+_TROUBLE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+_POLICY = (
+    "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+
+def as_json(content: Any) -> Markup:
+    """Compact JSON for a `<script type="application/json">`: the same data back from JSON.parse, NaN as null."""
+    text = json.dumps(_plain(content), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(_TROUBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))  # noqa: S704
+
+
+def static(name: str) -> Markup:
+    """One of our own scripts or style sheets, as text."""
+    return Markup(files("attnaudit.report").joinpath("static", name).read_text(encoding="utf-8"))  # noqa: S704
+
+
+def policy(scripts: Iterable[str]) -> Markup:
+    """The Content-Security-Policy under which these inline scripts run, and nothing else."""
+    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return Markup(_POLICY.format(scripts=allowed or "'none'"))  # noqa: S704
+
+
+def packed(values: Any, kind: str = "<f4") -> str:
+    """Numbers as base64 of their bytes, little-endian: a third of their length in digits, and nothing is lost of a float32."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
+
+
+def rounded(value: Any, digits: int = 4) -> float | None:
+    """To so many significant digits; None for NaN and infinity, which JSON does not know."""
+    number = float(value)
+    return float(f"{number:.{digits}g}") if math.isfinite(number) else None
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+def _plain(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {str(key): _plain(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_plain(value) for value in content]
+    if isinstance(content, np.ndarray):
+        return _plain(content.tolist())
+    if isinstance(content, np.generic):
+        return _plain(content.item())
+    if isinstance(content, float) and not math.isfinite(content):
+        return None
+    return content

@@ -1,0 +1,105 @@
+"""Several tests at once, several seeds, other lengths, and how many examples: against scipy, brute force and known answers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import false_discovery_control, norm
+
+from attnaudit.errors import InputError
+from attnaudit.inference import benjamini_hochberg, examples_needed, length_matched, over_seeds
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.data())
+@settings(max_examples=100, deadline=None)
+def test_adjusted_p_values_are_scipys_and_nan_is_no_test(p: list[float], data: st.DataObject) -> None:
+    holes = data.draw(st.lists(st.booleans(), min_size=len(p), max_size=len(p)))
+    given_p = torch.tensor(
+        [math.nan if hole else each for each, hole in zip(p, holes, strict=True)], dtype=torch.float64
+    )
+    found = benjamini_hochberg(given_p)
+    known = ~given_p.isnan()
+    assert torch.equal(found.isnan(), ~known)
+    if known.any():
+        np.testing.assert_allclose(found[known], false_discovery_control(given_p[known].numpy()), atol=1e-12)
+
+
+def test_of_true_nulls_few_are_called_significant() -> None:
+    draw = np.random.default_rng(0)
+    p = torch.from_numpy(draw.uniform(size=4000))
+    assert (p <= 0.05).double().mean() == pytest.approx(0.05, abs=0.01)
+    assert (benjamini_hochberg(p) <= 0.05).double().mean() < 0.005
+
+
+def test_the_interval_over_seeds_covers_what_another_seed_would_give() -> None:
+    """Seeds differ by sd 1 and examples hardly at all: an interval over examples alone would nearly never cover 0."""
+    draw = np.random.default_rng(1)
+    covered = 0
+    for _ in range(60):
+        values = [draw.normal() + 0.01 * draw.normal(size=50) for _ in range(8)]
+        found = over_seeds(values, resamples=400)
+        covered += found.low <= 0 <= found.high
+    assert covered >= 48  # 95 % in theory; the bootstrap of eight values is a little narrow
+
+
+def test_two_levels_are_the_two_variances_added() -> None:
+    draw = np.random.default_rng(2)
+    values = [seed_mean + draw.normal(size=200) for seed_mean in draw.normal(size=20)]
+    found = over_seeds(values, resamples=4000)
+    means = np.array([each.mean() for each in values])
+    # Variance of a resampled mean: between the drawn seeds, and within each of them.
+    expected = means.var() / 20 + np.mean([each.var() / 200 for each in values]) / 20
+    assert (found.high - found.low) / (2 * norm.ppf(0.975)) == pytest.approx(math.sqrt(expected), rel=0.06)
+    assert found.estimate == pytest.approx(means.mean())
+
+
+def test_one_seed_has_a_mean_and_no_interval_and_a_seed_without_values_has_nothing() -> None:
+    found = over_seeds([np.array([1.0, math.nan, 3.0])])
+    assert found.estimate == 2
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert math.isnan(over_seeds([np.array([1.0]), np.array([math.nan])]).estimate)
+
+
+def test_a_difference_that_is_length_alone_vanishes_when_lengths_are_matched() -> None:
+    draw = np.random.default_rng(3)
+    short, long = draw.integers(5, 40, 800), draw.integers(20, 80, 800)
+    value = lambda length: length / 100 + 0.02 * draw.normal(size=len(length))  # noqa: E731
+    first, second = value(short), value(long)
+    assert first.mean() - second.mean() < -0.2
+    found = length_matched(first, short, second, long, bins=40)
+    assert abs(found.estimate) < 0.02
+    shifted = length_matched(first + 0.1, short, second, long, bins=40)
+    assert shifted.low < 0.1 + found.estimate < shifted.high
+    assert shifted.low > 0
+
+
+def test_matched_by_hand() -> None:
+    """Two bins: [1, 3) and [3, 5]; the weights are the texts of both together, 3 and 4."""
+    first, first_length = np.array([1.0, 3.0, 10.0]), np.array([1, 1, 5])
+    second, second_length = np.array([0.0, 4.0, 6.0, 8.0]), np.array([2, 3, 4, 5])
+    found = length_matched(first, first_length, second, second_length, bins=2)
+    assert found.estimate == pytest.approx((3 * (2 - 0) + 4 * (10 - 6)) / 7)
+
+
+def test_no_length_in_common_is_no_answer() -> None:
+    found = length_matched(np.ones(5), np.full(5, 3), np.zeros(5), np.full(5, 90), bins=2)
+    assert math.isnan(found.estimate)
+    nothing = length_matched(np.full(3, math.nan), np.arange(3), np.ones(3), np.arange(3))
+    assert math.isnan(nothing.estimate)
+
+
+def test_so_many_examples_do_give_an_interval_of_that_width() -> None:
+    needed = examples_needed(2.0, 0.5)
+    assert needed == math.ceil((2 * norm.ppf(0.975) * 2 / 0.5) ** 2)
+    assert 2 * norm.ppf(0.975) * 2 / math.sqrt(needed) <= 0.5
+    assert 2 * norm.ppf(0.975) * 2 / math.sqrt(needed - 1) > 0.5
+    assert examples_needed(0.0, 0.5) == 1
+    assert examples_needed(math.nan, 0.5) is None
+    with pytest.raises(InputError, match="must be positive, got 0"):
+        examples_needed(1.0, 0)
