@@ -501,3 +501,20 @@ def _from_facts(facts: list[list[str]], query: tuple[str, ...]) -> str:
         assert places[1] == query[-1]
         return places[0]
     return places[-1]
+
+
+@pytest.mark.parametrize(
+    ("label", "candidates", "message"),
+    [
+        (0, (1,), "the label 0 is not among its candidates"),
+        (0, (0, 2), "a candidate is not one of the 2 classes"),
+    ],
+)
+def test_candidates_must_be_classes_and_hold_the_label(
+    label: int, candidates: tuple[int, ...], message: str
+) -> None:
+    from attnaudit.datasets.splits import check_example
+
+    with pytest.raises(InputError, match=message):
+        check_example(Example("a", ("word",), label=label, candidates=candidates), 2, "corpus")
+    check_example(Example("a", ("word",), label=1, candidates=(0, 1)), 2, "corpus")

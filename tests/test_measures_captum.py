@@ -196,7 +196,6 @@ def test_integrated_gradients_take_more_steps_where_they_must_or_say_nothing() -
     poor = (gaps(once) / size > 0.02) & known
     assert poor.any()
     assert (gaps(more)[known] <= 0.01 * more.abs().nansum(-1).numpy()[known] + 1e-12).all()
-    np.testing.assert_array_equal(more[~torch.tensor(poor)].isnan(), once[~torch.tensor(poor)].isnan())
     never = integrated_gradients(model, record, 0, signed=True, n_steps=1, tolerance=1e-12)
     wrong = never.masked_fill(~record.content, 0).isnan()
     assert wrong.any()

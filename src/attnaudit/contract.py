@@ -6,19 +6,24 @@ Shape letters used everywhere: B examples, T tokens, N items, R rows, C classes,
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from attnaudit import masking
 
-_PER_TOKEN = ("tokens", "mask", "segments", "evidence")
-
 
 @dataclass(frozen=True, eq=False)  # tensors have no single truth value to compare by
 class Batch:
     """Examples as a model reads them. Masks are True where something real stands; labels are optional everywhere."""
+
+    per_token: ClassVar[tuple[str, ...]] = (
+        "tokens",
+        "mask",
+        "segments",
+        "evidence",
+    )  # move when tokens are deleted
 
     example_id: tuple[str, ...]  # B names, stable over runs: randomness is derived from them
     tokens: Tensor  # (B,T) int64
@@ -41,7 +46,9 @@ class Batch:
         width = max(int(left.max()), 1) if len(self) else 1
         order = order[:, :width]
         closed = {
-            name: value.gather(1, order) for name in _PER_TOKEN if (value := getattr(self, name)) is not None
+            name: value.gather(1, order)
+            for name in self.per_token
+            if (value := getattr(self, name)) is not None
         }
         mask = torch.arange(width, device=keep.device) < left[:, None]
         for name, value in closed.items():
@@ -107,7 +114,9 @@ class AttentionModel(Protocol):
 
     A model may offer more, and is asked for it by name: `leave_out(record) -> (B,N,C)`, the logits without each item, where it can do
     better than re-reading; `attention_without(record, drop) -> (B,K,R,N)`, its scores projected anew without the items in drop
-    (B,K,N); `self_attention(record) -> (B,L,N,N)`, the layers below the site, mean over heads, the lowest first.
+    (B,K,N); `self_attention(record) -> (B,L,N,N)`, the layers below the site, mean over heads, the lowest first; `batches(texts, labels)
+    -> list[Batch]`, where it reads plain texts; `spell(record, at) -> list[str]`, the text of each item of example `at`; `class_names`;
+    and `about`, a dict of what it was told, kept with the results.
     """
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record: ...

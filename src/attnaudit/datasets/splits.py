@@ -69,6 +69,14 @@ def check_example(example: Example, class_count: int, corpus: str) -> None:
         raise InputError(f"{where}: the query is empty. Drop the example or give it at least one word.")
     if example.label is not None and not 0 <= example.label < class_count:
         raise InputError(f"{where}: label {example.label} is not one of the {class_count} classes.")
+    if example.candidates is not None and not all(0 <= each < class_count for each in example.candidates):
+        raise InputError(f"{where}: a candidate is not one of the {class_count} classes.")
+    if (
+        example.candidates is not None
+        and example.label is not None
+        and example.label not in example.candidates
+    ):
+        raise InputError(f"{where}: the label {example.label} is not among its candidates.")
     for name in ("evidence", "segments"):
         values = getattr(example, name)
         if values is not None and len(values) != len(example.tokens):

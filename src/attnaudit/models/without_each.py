@@ -64,12 +64,12 @@ def logits_without_each(site: Site, classes: int) -> Tensor:
 
 def _alike(lengths: Tensor) -> Iterator[tuple[Tensor, int]]:
     """Examples in groups alike in length, so that little is padding, and no larger than memory allows; the longest of each."""
-    steps = ((lengths.max() / lengths.clamp_min(1)).log() / math.log(_ALIKE)).floor()
-    for step in steps.unique().tolist():
-        rows = (steps == step).nonzero()[:, 0]
-        width = max(int(lengths[rows].max()), 1)
-        for part in rows.split(max(1, _SHARED_AT_ONCE // width)):
-            yield part, width
+    order = lengths.argsort(descending=True)
+    longest_first = lengths[order].clamp_min(1)
+    step = ((longest_first[0] / longest_first).log() / math.log(_ALIKE)).floor()
+    for rows in order.split(step.unique_consecutive(return_counts=True)[1].tolist()):
+        for part in rows.split(max(1, _SHARED_AT_ONCE // max(int(lengths[rows[0]]), 1))):
+            yield part, max(int(lengths[part[0]]), 1)
 
 
 def _first_of_equals(site: Site) -> Tensor:

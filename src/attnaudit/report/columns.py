@@ -37,3 +37,7 @@ class Columns:
     def measures(self, audit: str, metric: str) -> list[str]:
         """Those that have this metric, in the order they were computed."""
         return [measure for each, measure, name in self._lines if each == audit and name == metric]
+
+    def metrics(self, audit: str) -> list[str]:
+        """All that an audit gave, in the order they were computed."""
+        return list(dict.fromkeys(metric for each, _, metric in self._lines if each == audit))

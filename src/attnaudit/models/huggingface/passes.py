@@ -1,0 +1,106 @@
+"""One forward pass of the user's model, with attention read or overridden on the way, and the model as found after it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnaudit.contract import Batch
+from attnaudit.models.huggingface import as_found
+from attnaudit.models.huggingface.attending import Tape, taped
+from attnaudit.models.huggingface.layers import Layers
+
+
+@dataclass(frozen=True, eq=False)
+class Wiring:
+    """How a model is put together, as one trial pass showed it."""
+
+    layers: tuple[nn.Module, ...]
+    embedding: nn.Module
+    tapped: bool  # the attention is caught at softmax: the family does not use the registry
+    layer_of_call: tuple[int, ...]  # of each attention call, the layer call it was made in
+    calls: tuple[int, ...]  # those a site may be made of, lowest first: cross-attention in an encoder–decoder model
+    heads: int
+    causal: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What the model is given, (B,T) each."""
+
+    ids: Tensor
+    mask: Tensor
+    types: Tensor | None = None
+    decoder_start: int | None = None
+
+    def repeated(self, count: int) -> Inputs:
+        types = None if self.types is None else self.types.repeat_interleave(count, 0)
+        return Inputs(
+            self.ids.repeat_interleave(count, 0), self.mask.repeat_interleave(count, 0), types, self.decoder_start
+        )
+
+    def at(self, positions: Tensor) -> Inputs:
+        """One token an example, for the path on which only that one is computed."""
+        place = positions[:, None].clamp_max(self.ids.shape[1] - 1)
+        types = None if self.types is None else self.types.gather(1, place)
+        ids = self.ids.gather(1, place)
+        return Inputs(ids, torch.ones_like(ids, dtype=torch.bool), types, self.decoder_start)
+
+
+def inputs_of(batch: Batch, pad: int | None, decoder_start: int | None) -> Inputs:
+    """Padding holds the model's padding number, whatever the batch has there: some models look for it in the ids."""
+    number = pad if pad is not None else free_number(batch.tokens)
+    return Inputs(
+        batch.tokens.masked_fill(~batch.mask, number), batch.mask, getattr(batch, "types", None), decoder_start
+    )
+
+
+def free_number(tokens: Tensor) -> int:
+    """The smallest token number that no text holds."""
+    used = set(tokens.unique().tolist())
+    return next(number for number in range(len(used) + 1) if number not in used)
+
+
+def run(
+    model: Any,
+    wiring: Wiring,
+    inputs: Inputs,
+    tape: Tape,
+    layers: Layers,
+    embeddings: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """What the model returns as logits, and the embeddings of the pass."""
+    tape.layers = layers
+    with ExitStack() as stack:
+        stack.enter_context(as_found.evaluating(model))
+        if not wiring.tapped:
+            stack.enter_context(as_found.attention_switched(model))
+        stack.enter_context(as_found.padding_known(model.config, free_number(inputs.ids[inputs.mask])))
+        stack.enter_context(as_found.layers_followed(wiring.layers, layers))
+        seen = stack.enter_context(as_found.embeddings_seen(wiring.embedding, embeddings))
+        stack.enter_context(taped(tape, tapped=wiring.tapped))
+        logits = model(**arguments(model, inputs)).logits
+    return logits, seen[0]
+
+
+def plain_logits(model: Any, inputs: Inputs) -> Tensor:
+    """By the model's own attention function, which may be faster than one that gives its weights."""
+    with as_found.evaluating(model), as_found.padding_known(model.config, free_number(inputs.ids[inputs.mask])):
+        return model(**arguments(model, inputs)).logits
+
+
+def arguments(model: Any, inputs: Inputs) -> dict[str, Any]:
+    known = signature(model.forward).parameters
+    given: dict[str, Any] = {"input_ids": inputs.ids, "attention_mask": inputs.mask.long(), "return_dict": True}
+    if inputs.types is not None and "token_type_ids" in known:
+        given["token_type_ids"] = inputs.types
+    if "use_cache" in known:
+        given["use_cache"] = False
+    if inputs.decoder_start is not None:
+        given["decoder_input_ids"] = torch.full_like(inputs.ids[:, :1], inputs.decoder_start)
+    return given

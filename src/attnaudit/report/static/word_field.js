@@ -1,0 +1,110 @@
+// The words of the playground: drag attention from one to another with the pointer, or move it with the keys.
+const wordField = (() => {
+  "use strict";
+  const FAR = 6; // pixels before a press is a drag
+  const STEP = 0.05, FINE = 0.01;
+
+  /** weights(): as committed; share(): how much of a word's weight is carried; preview(alpha), commit(alpha, text); onSelect(). */
+  function create(example, { weights, share, preview, commit, onSelect }) {
+    const count = example.tokens.length;
+    const marked = new Set(example.evidence || []);
+    const buttons = [], figures = [];
+    let selected = 0, carried = null; // {from, to}: what the keys or the pointer hold
+    const draw = (n) => {
+      figures[n] = dom.make("span", { class: "n" });
+      buttons[n] = dom.make("button", { type: "button", class: marked.has(n) ? "w evidence" : "w", tabindex: n ? "-1" : "0",
+        "aria-pressed": n ? "false" : "true" }, dom.word(example.tokens[n]), figures[n]);
+      buttons[n].dataset.n = n;
+      return buttons[n];
+    };
+    const element = dom.make("div", { class: "words", dir: "auto", role: "group", "aria-label": "words and their attention" },
+      ...heatmap.pieces(count, draw));
+
+    const wordAt = (event) => {
+      const under = document.elementFromPoint(event.clientX, event.clientY)?.closest(".w");
+      return under && element.contains(under) ? Number(under.dataset.n) : null;
+    };
+    const moved = ({ from, to }) => exact.moved(weights(), from, to, weights()[from] * share());
+    const text = ({ from, to }) => `Carried from “${short(from)}” to “${short(to)}”.`;
+    const short = (n) => dom.shown(example.tokens[n].slice(0, 30));
+
+    function select(n, focus = false) {
+      buttons[selected].setAttribute("aria-pressed", "false");
+      buttons[selected].tabIndex = -1;
+      selected = n;
+      buttons[n].setAttribute("aria-pressed", "true");
+      buttons[n].tabIndex = 0;
+      if (focus) buttons[n].focus();
+      onSelect();
+    }
+
+    function hold(next) {
+      carried = next;
+      element.querySelectorAll(".from, .to").forEach((old) => old.classList.remove("from", "to"));
+      element.classList.toggle("carrying", next !== null);
+      if (!next) return;
+      buttons[next.from].classList.add("from");
+      if (next.to !== next.from) buttons[next.to].classList.add("to");
+    }
+
+    function drop() {
+      const done = carried;
+      hold(null);
+      if (done && done.to !== done.from) { commit(moved(done), text(done)); select(done.to); } else preview(null);
+    }
+
+    let press = null; // where the pointer went down
+    element.addEventListener("pointerdown", (event) => {
+      const n = event.button === 0 ? wordAt(event) : null;
+      if (n === null) return;
+      press = { n, x: event.clientX, y: event.clientY, id: event.pointerId };
+    });
+    element.addEventListener("pointermove", (event) => {
+      if (!press || event.pointerId !== press.id) return;
+      if (!carried) {
+        if (Math.hypot(event.clientX - press.x, event.clientY - press.y) < FAR) return;
+        element.setPointerCapture(event.pointerId);
+        hold({ from: press.n, to: press.n });
+      }
+      const to = wordAt(event) ?? carried.from;
+      if (to !== carried.to) { hold({ from: carried.from, to }); preview(moved(carried)); }
+      event.preventDefault();
+    });
+    element.addEventListener("pointerup", () => {
+      if (!press) return;
+      const pressed = press;
+      press = null;
+      if (carried) drop(); else select(pressed.n, true);
+    });
+    element.addEventListener("pointercancel", () => { press = null; hold(null); preview(null); });
+
+    element.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && carried) { hold(null); preview(null); return; }
+      const step = { ArrowRight: 1, ArrowLeft: -1, Home: -count, End: count }[event.key];
+      const lift = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+      if (step !== undefined) {
+        const goal = Math.min(Math.max((carried ? carried.to : selected) + step, 0), count - 1);
+        if (carried) { hold({ from: carried.from, to: goal }); preview(moved(carried)); buttons[goal].focus(); } else select(goal, true);
+      } else if (lift !== undefined && !carried) {
+        const wanted = weights()[selected] + lift * (event.shiftKey ? FINE : STEP);
+        commit(exact.withWeight(weights(), selected, Math.min(Math.max(wanted, 0), 1)), "");
+      } else if (event.key === "Enter" || event.key === " ") {
+        if (carried) { const to = carried.to; drop(); select(to, true); } else hold({ from: selected, to: selected });
+      } else return;
+      event.preventDefault();
+    });
+
+    function show(alpha) {
+      heatmap.shades(alpha).forEach((shade, n) => {
+        const figure = dom.number(alpha[n]);
+        if (figures[n].textContent !== figure) figures[n].textContent = figure;
+        buttons[n].style.setProperty("--s", shade.toFixed(3));
+        buttons[n].dataset.weight = alpha[n];
+      });
+    }
+
+    return { element, selected: () => selected, show };
+  }
+
+  return { create };
+})();
