@@ -1,7 +1,7 @@
 """attnaudit: may I show this model's attention as an explanation?
 
-Five lines: `model = …` (anything with read and decode), `results = attnaudit.audit(model, batches)`, `results.card()`,
-`results.frame()`, `results.to_html("audit.html")`.
+Five lines: `model = attnaudit.from_huggingface(hf, tokenizer)` (or anything with read and decode), `results =
+attnaudit.audit(model, texts)`, `results.card()`, `results.frame()`, `results.to_html("audit.html")`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from attnaudit.contract import AttentionModel, Batch, Record
     from attnaudit.errors import InputError
     from attnaudit.laws import check_model
+    from attnaudit.models.huggingface import from_huggingface
     from attnaudit.results import Results
 
 __version__ = "0.1.0"
-__all__ = ["AttentionModel", "Batch", "InputError", "Record", "Results", "audit", "check_model", "load"]
+__all__ = ["AttentionModel", "Batch", "InputError", "Record", "Results", "audit", "check_model", "from_huggingface", "load"]
 
 _HOME = {
     "AttentionModel": "contract",
@@ -28,6 +29,7 @@ _HOME = {
     "Results": "results",
     "audit": "auditing",
     "check_model": "laws",
+    "from_huggingface": "models.huggingface",
     "load": "cell",
 }
 

@@ -27,7 +27,8 @@ Choice = str | Callable[..., Any]
 
 def audit(
     model: AttentionModel,
-    data: Batch | Iterable[Batch],
+    data: Batch | Iterable[Batch] | Sequence[Any],
+    labels: Sequence[Any] | None = None,
     *,
     audits: Sequence[Choice] | None = None,
     measures: Sequence[Choice] | None = None,
@@ -42,6 +43,7 @@ def audit(
     """May I show this model's attention as an explanation? The usual audits and measures by default; "all", names,
     "name:option=value" or your own functions.
 
+    data: batches; or texts, or pairs of texts, for a model that reads them (from_huggingface), with labels if there are any.
     class_names and words (the vocabulary, by token number) are only for showing. other_models: further trainings of the same model, to
     see whether its attention is stable. All models are left as found.
     """
@@ -50,10 +52,11 @@ def audit(
             "Expected a model with the methods read(batch, embeddings=None) and decode(record, alpha), "
             f"got {type(model).__name__}. The order is audit(model, data)."
         )
-    batches = [batch for batch in ([data] if isinstance(data, Batch) else data) if len(batch)]
+    batches = [batch for batch in _as_batches(model, data, labels) if len(batch)]
     if not batches:
         raise InputError("There is nothing to audit: the data holds no example.")
     chosen_audits, chosen_measures = find_audits(audits), find_measures(measures)
+    class_names = getattr(model, "class_names", None) if class_names is None else class_names
     if other_models:
         chosen_audits["stability"] = partial(AUDITS["stability"], other_models=tuple(other_models))
     most_rows = 0
@@ -113,9 +116,26 @@ def audit(
         "rows": most_rows,
         "illustrated": len(show),
         "majority": _majority(batches),
+        "model": dict(getattr(model, "about", {})),
+        "truncated": sum(int(cut.sum()) for b in batches if (cut := getattr(b, "truncated", None)) is not None),
     }
     declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
     return Results.of(table, drawn, about, declarations)
+
+
+def _as_batches(model: AttentionModel, data: Any, labels: Sequence[Any] | None) -> list[Batch]:
+    """Batches as they are; texts by the model's own `batches`, where it has one."""
+    listed = [data] if isinstance(data, Batch) else data if isinstance(data, str) else list(data)
+    if all(isinstance(each, Batch) for each in listed):
+        if labels is not None:
+            raise InputError("labels go with texts. Batches hold their own: Batch(labels=…).")
+        return list(listed)
+    own = getattr(model, "batches", None)
+    if own is None:
+        raise InputError(
+            f"{type(model).__name__} reads batches, not texts; got {type(listed[0]).__name__}. Texts go with from_huggingface."
+        )
+    return own(listed, labels)
 
 
 def find_audits(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:

@@ -187,6 +187,8 @@ def _cautions(look: _Lookup, about: dict[str, Any]) -> Iterator[str]:
     count = look.count
     if 0 < count < _FEW:
         yield f"only {count} example{'s' if count > 1 else ''} were audited; the intervals are rough below {_FEW}"
+    if about.get("truncated"):
+        yield f"{about['truncated']} of {count} texts are longer than the model reads and were cut"
     right, majority = look("uniform_attention", "correct", "accuracy"), about.get("majority")
     if right is not None and majority is not None and right.low <= majority:
         yield (

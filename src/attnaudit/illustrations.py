@@ -32,7 +32,7 @@ def illustrate(
     if not wanted:
         return []
     found, jsd, upper, tight = _alternatives(model, record, seed, wanted, with_search)
-    tokens_of = _tokens_of_items(record, words)
+    tokens_of = _tokens_of_items(model, record, words)
     drawn = []
     for place, at in enumerate(wanted):
         keep = record.content[at]
@@ -82,10 +82,14 @@ def _alternatives(
     return answer.alpha[:, None], answer.jsd, answer.upper, answer.exact
 
 
-def _tokens_of_items(record: Record, words: Sequence[str] | None) -> Any:
-    """at -> the text of each counted item of example `at`."""
+def _tokens_of_items(model: AttentionModel, record: Record, words: Sequence[str] | None) -> Any:
+    """at -> the text of each counted item of example `at`; by the model's own `spell` where no vocabulary is given."""
+    spell = getattr(model, "spell", None) if words is None else None
 
     def texts(at: int) -> list[str]:
+        if spell is not None:
+            spelled_items = spell(record, at)
+            return [spelled_items[item] for item in record.content[at].nonzero()[:, 0].tolist()]
         tokens = record.batch.tokens[at].tolist()
         items = record.item_of_token[at].tolist()
         spelled: dict[int, list[str]] = {}

@@ -13,7 +13,7 @@ from torch import Tensor
 from attnaudit import masking, randomness, statistics
 from attnaudit.contract import AttentionModel, Batch
 from attnaudit.corpus_audits.findings import CorpusFindings
-from attnaudit.corpus_audits.information import by_chance, contingency, miller_madow, plug_in
+from attnaudit.corpus_audits.information import adjusted, by_chance, contingency, plug_in
 from attnaudit.errors import InputError, NotApplicable
 from attnaudit.progress import bar
 
@@ -85,27 +85,27 @@ def mutual_information(
             "rank": np.arange(1, count + 1),
             "mean_attention": attention,
             "mi": _informed(labels[0], outputs, plug_in),
-            "mi_floor": [by_chance(each, outputs, draw) for each in labels[0]],
-            "mi_corrected": _informed(labels[0], outputs, miller_madow),
+            "mi_floor": _informed(labels[0], outputs, by_chance),
+            "mi_corrected": _informed(labels[0], outputs, adjusted),
             "mi_of_input": _informed(of_inputs, outputs, plug_in),
             "clusters": sizes[0],
         }
     )
-    floor = _tau_by_chance(labels[0], outputs, attention, draw)
+    chance = {each: _tau_by_chance(labels[0], outputs, attention, draw, each) for each in (plug_in, adjusted)}
     taus = [_tau(_informed(each, outputs, plug_in), attention) for each in labels]
     lines = [
-        ("weighted_tau", taus[0], *_interval(labels[0], outputs, weights, seed, plug_in), floor),
+        ("weighted_tau", taus[0], *_interval(labels[0], outputs, weights, seed, plug_in), chance[plug_in]),
         (
             "weighted_tau_corrected",
             _tau(detail["mi_corrected"].to_numpy(), attention),
-            *_interval(labels[0], outputs, weights, seed, miller_madow),
-            floor,
+            *_interval(labels[0], outputs, weights, seed, adjusted),
+            chance[adjusted],
         ),
         (
             "weighted_tau_of_input",
             _tau(detail["mi_of_input"].to_numpy(), attention),
             *_interval(of_inputs, outputs, weights, seed, plug_in),
-            floor,
+            _tau_by_chance(of_inputs, outputs, attention, draw, plug_in),
         ),
         ("clustering_sd", float(np.std(taus, ddof=1)) if clusterings > 1 else np.nan, np.nan, np.nan, 0.0),
     ]
@@ -242,8 +242,12 @@ def _interval(
 
 
 def _tau_by_chance(
-    labels: np.ndarray, outputs: np.ndarray, attention: np.ndarray, draw: np.random.Generator
+    labels: np.ndarray,
+    outputs: np.ndarray,
+    attention: np.ndarray,
+    draw: np.random.Generator,
+    information: Callable[[np.ndarray], float],
 ) -> float:
-    """Mean weighted tau with the outputs shuffled."""
+    """Mean weighted tau with the outputs shuffled. Not 0 for the plug-in: its bias grows with the clusters a rank has."""
     shuffled = (draw.permutation(outputs) for _ in range(20))
-    return float(np.nanmean([_tau(_informed(labels, each, plug_in), attention) for each in shuffled]))
+    return float(np.nanmean([_tau(_informed(labels, each, information), attention) for each in shuffled]))

@@ -1,46 +1,90 @@
-"""One self-contained HTML page: the card, the tables, heatmaps. Every text in it is data from outside and is escaped."""
+"""One self-contained HTML page: overview, charts, examples, playground. Every text in it is data from outside and is shown as text."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from attnaudit.card import Finding
-from attnaudit.report.heatmap import heatmaps
+from attnaudit.report import overview
+from attnaudit.report.beside import beside
+from attnaudit.report.chart_data import POINTS, chart_data
+from attnaudit.report.embedding import as_json, policy, static
+from attnaudit.report.example_data import example_data
 from attnaudit.results import Results
-from attnaudit.store import check_writable, telling
+from attnaudit.store import check_writable
 
-_HEATMAPS = 10
+SCRIPTS = ("dom.js", "unpack.js", "exact.js", "heatmap.js", "outcome.js", "word_field.js", "playground.js", "examples.js", "numbers.js", "vega.js",
+           "chart_specs.js", "chart_specs_more.js", "chart_figure.js", "browse.js", "page.js")  # fmt: skip
+# A page of one run stays under 5 MB and one of 72 under 25 MB: the bundle for the charts is 0.9 MB, a run's other numbers about 0.1 MB.
+_EXAMPLES, _ALL_EXAMPLES = 3_000_000, 15_000_000
+_MANY = 12  # runs; from there on fewer points a chart, and no tables by class
 
 
-def write_page(results: Sequence[Results], path: Path) -> Path:
-    """The page of one or several results, written whole or not at all."""
+def write_page(
+    results: Sequence[Results], path: Path, *, folders: Sequence[Path] = (), links: Sequence[tuple[str, str]] = ()
+) -> Path:  # fmt: skip
+    """The page of one or several results, written whole or not at all. folders: where the runs lie, to show what else lies there."""
+    examples = min(_EXAMPLES, _ALL_EXAMPLES // max(len(results), 1))
+    found = [example_data(each, budget=examples) for each in results]
+    return write(path, page_html(results, found, folders=folders, links=links))
+
+
+def page_html(
+    results: Sequence[Results],
+    examples: Sequence[dict[str, Any]],
+    *,
+    folders: Sequence[Path] = (),
+    links: Sequence[tuple[str, str]] = (),
+) -> str:
+    many = len(results) > _MANY
+    dims = overview.dimensions(results)
+    runs = [_run(each, at) for at, each in enumerate(results)]
+    data: dict[str, Any] = {
+        "runs": [
+            {"title": run["title"], "dimensions": dim, "classes": each.about["classes"]}
+            for run, dim, each in zip(runs, dims, results, strict=True)
+        ]
+    }
+    for at, (each, shown) in enumerate(zip(results, examples, strict=True)):
+        data[f"charts-{at}"] = chart_data(each, points=POINTS // 4 if many else POINTS)
+        data[f"tables-{at}"] = overview.tables(each, by_class=not many)
+        data[f"examples-{at}"] = shown
+    data["beside"] = beside(folders)
+    return render("page.html", runs=runs, data=data, links=links, many=many, scripts=SCRIPTS)
+
+
+def render(template: str, *, scripts: Sequence[str], data: dict[str, Any], **values: Any) -> str:
+    """A page with these scripts and data in it, and the policy that lets only them run."""
+    texts = [static(name) for name in scripts]
+    blocks = {name: as_json(content) for name, content in data.items()}
+    return (
+        environment()
+        .get_template(template)
+        .render(scripts=texts, blocks=blocks, policy=policy(texts), **values)
+    )
+
+
+def write(path: Path, html: str) -> Path:
     path = Path(path)
     check_writable(path.parent)
-    html = (
-        _environment()
-        .get_template("page.html")
-        .render(runs=[_run(each, at) for at, each in enumerate(results)])
-    )
     draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(html, encoding="utf-8", errors="replace")
+    draft.write_text(html, encoding="utf-8", errors="replace", newline="\n")  # hashes hold only for the very bytes
     draft.replace(path)
     return path
 
 
 def card_html(results: Results) -> str:
     """The card alone, for a notebook."""
-    run = _run(results, 0)
-    return _environment().get_template("card_only.html").render(run=run)
+    return environment().get_template("card_only.html").render(run=_run(results, 0))
 
 
-def _environment() -> Environment:
-    environment = Environment(
+@cache
+def environment() -> Environment:
+    made = Environment(
         loader=PackageLoader("attnaudit.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -48,125 +92,19 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     filters: dict[str, Callable[..., Any]] = {
-        "number": _number,
+        "number": overview.number,
         "percent": lambda share: f"{100 * share:.0f} %",
-        "bar": _bar,
+        "bar": overview.bar,
     }
-    environment.filters |= filters
-    return environment
+    made.filters |= filters
+    return made
 
 
 def _run(results: Results, at: int) -> dict[str, Any]:
-    details = results.about.get("run", {})
     return {
-        "anchor": f"run{at}",
-        "title": _title(results),
-        "facts": _facts(results),
+        "at": at,
+        "title": overview.title(results),
+        "facts": overview.facts(results),
         "card": results.card(),
-        "tables": _tables(results),
-        "heatmaps": heatmaps(results, _HEATMAPS),
-        "classes": results.about["classes"],
-        "not_applicable": results.about["not_applicable"],
-        "versions": details.get("versions", {}),
+        "missing": overview.missing(results),
     }
-
-
-def _title(results: Results) -> str:
-    choices = results.about.get("run", {}).get("choices")
-    if choices is None:
-        return "Your model"
-    return " · ".join(telling(choices))
-
-
-def _facts(results: Results) -> list[tuple[str, str]]:
-    details = results.about.get("run", {})
-    facts = [
-        ("Examples audited", f"{results.values['example_id'].nunique():,}"),
-        ("Classes", ", ".join(results.about["classes"])),
-    ]
-    if performance := details.get("performance"):
-        low, high = performance["accuracy_interval"]
-        facts.append(
-            (
-                "Test accuracy",
-                f"{performance['accuracy']:.3f} [{low:.3f}, {high:.3f}] (majority class {performance['majority']:.3f})",
-            )
-        )
-    if data := details.get("data"):
-        sizes = ", ".join(f"{name} {count:,}" for name, count in data["sizes"].items())
-        facts += [
-            ("Data", f"{data['name']}: {sizes}; vocabulary {data['vocabulary']:,}"),
-            ("Tokeniser", data["tokeniser"]),
-        ]
-    readout = _readout(results)
-    facts += [("Output layer", readout), ("Seed", str(results.about["seed"]))]
-    return facts
-
-
-def _readout(results: Results) -> str:
-    if not results.about["has_readout"]:
-        return "not linear: searches, not exact answers"
-    two = len(results.about["classes"]) == 2
-    return (
-        "linear: exact answers"
-        if two
-        else "linear: exact removals, certified intervals for the furthest attention"
-    )
-
-
-def _tables(results: Results) -> list[dict[str, Any]]:
-    """One table an audit: overall, then by predicted class; the mean over rows where there are several."""
-    tables = []
-    frame = results.summaries
-    for audit in dict.fromkeys(frame["audit"].astype(str)):
-        part = frame[frame["audit"] == audit]
-        part = part[
-            part["row"] == part.groupby(["measure", "metric", "group"], observed=True)["row"].transform("min")
-        ]
-        tables.append({"audit": audit, "lines": [_line(line) for line in part.itertuples()]})
-    return tables
-
-
-def _line(line: Any) -> dict[str, Any]:
-    keys = (
-        "measure",
-        "metric",
-        "group",
-        "mean",
-        "sd",
-        "low",
-        "high",
-        "floor",
-        "ceiling",
-        "nan_share",
-        "count",
-    )
-    return {key: getattr(line, key) for key in keys}
-
-
-def _bar(finding: Finding) -> dict[str, float] | None:
-    """Where value and interval lie between the least and the largest of floor, ceiling and value, in per cent."""
-    marks = [finding.floor, finding.ceiling, finding.low, finding.high]
-    known = [mark for mark in marks if not math.isnan(mark)]
-    low, high = min(known, default=0.0), max(known, default=0.0)
-    if (
-        not high - low > 0.02
-    ):  # floor, ceiling and value all but coincide: a picture would blow up nothing into something
-        return None
-
-    def place(value: float) -> float:
-        return round(100 * (value - low) / (high - low), 2)
-
-    return {
-        "floor": place(finding.floor) if not math.isnan(finding.floor) else -1,
-        "ceiling": place(finding.ceiling) if not math.isnan(finding.ceiling) else -1,
-        "low": place(finding.low),
-        "width": round(place(finding.high) - place(finding.low), 2),
-        "value": place(finding.value),
-    }
-
-
-def _number(value: float) -> str:
-    if value is None or pd.isna(value):
-        return "–"
-    return f"{value:.3f}" if abs(value) >= 0.0005 else "0.000"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
@@ -31,36 +31,35 @@ class Wiring:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What the model is given, (B,T) each."""
+    """What the model is given."""
 
-    ids: Tensor
-    mask: Tensor
-    types: Tensor | None = None
+    ids: Tensor  # (B,T)
+    mask: Tensor  # (B,T) bool
+    types: Tensor | None  # (B,T)
+    pad: int  # what ids hold outside the mask
     decoder_start: int | None = None
 
     def repeated(self, count: int) -> Inputs:
         types = None if self.types is None else self.types.repeat_interleave(count, 0)
-        return Inputs(
-            self.ids.repeat_interleave(count, 0), self.mask.repeat_interleave(count, 0), types, self.decoder_start
-        )
+        ids, mask = self.ids.repeat_interleave(count, 0), self.mask.repeat_interleave(count, 0)
+        return replace(self, ids=ids, mask=mask, types=types)
 
     def at(self, positions: Tensor) -> Inputs:
         """One token an example, for the path on which only that one is computed."""
         place = positions[:, None].clamp_max(self.ids.shape[1] - 1)
         types = None if self.types is None else self.types.gather(1, place)
         ids = self.ids.gather(1, place)
-        return Inputs(ids, torch.ones_like(ids, dtype=torch.bool), types, self.decoder_start)
+        return replace(self, ids=ids, mask=torch.ones_like(ids, dtype=torch.bool), types=types)
 
 
 def inputs_of(batch: Batch, pad: int | None, decoder_start: int | None) -> Inputs:
     """Padding holds the model's padding number, whatever the batch has there: some models look for it in the ids."""
-    number = pad if pad is not None else free_number(batch.tokens)
-    return Inputs(
-        batch.tokens.masked_fill(~batch.mask, number), batch.mask, getattr(batch, "types", None), decoder_start
-    )
+    number = pad if pad is not None else _free_number(batch.tokens)
+    ids = batch.tokens.masked_fill(~batch.mask, number)
+    return Inputs(ids, batch.mask, getattr(batch, "types", None), number, decoder_start)
 
 
-def free_number(tokens: Tensor) -> int:
+def _free_number(tokens: Tensor) -> int:
     """The smallest token number that no text holds."""
     used = set(tokens.unique().tolist())
     return next(number for number in range(len(used) + 1) if number not in used)
@@ -80,7 +79,7 @@ def run(
         stack.enter_context(as_found.evaluating(model))
         if not wiring.tapped:
             stack.enter_context(as_found.attention_switched(model))
-        stack.enter_context(as_found.padding_known(model.config, free_number(inputs.ids[inputs.mask])))
+        stack.enter_context(as_found.padding_known(model.config, inputs.pad))
         stack.enter_context(as_found.layers_followed(wiring.layers, layers))
         seen = stack.enter_context(as_found.embeddings_seen(wiring.embedding, embeddings))
         stack.enter_context(taped(tape, tapped=wiring.tapped))
@@ -90,7 +89,7 @@ def run(
 
 def plain_logits(model: Any, inputs: Inputs) -> Tensor:
     """By the model's own attention function, which may be faster than one that gives its weights."""
-    with as_found.evaluating(model), as_found.padding_known(model.config, free_number(inputs.ids[inputs.mask])):
+    with as_found.evaluating(model), as_found.padding_known(model.config, inputs.pad):
         return model(**arguments(model, inputs)).logits
 
 

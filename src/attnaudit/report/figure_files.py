@@ -1,0 +1,68 @@
+"""Every figure of some runs, as files: one folder a run, and what is drawn of all runs together beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from attnaudit.errors import NotApplicable
+from attnaudit.report.figures import FIGURES, OF_FINDINGS, OF_RUN, OF_RUNS, style
+from attnaudit.report.outcome import Outcome
+from attnaudit.report.sources import Findings, Sources
+from attnaudit.store import check_writable
+
+
+def write_figures(
+    sources: Sources, out: Path, *, formats: Sequence[str] = style.FORMATS, only: Sequence[str] = FIGURES
+) -> Outcome:
+    """OUT/run/figure.format, OUT/figure.format. A figure whose audit was not run is left out, with the reason."""
+    check_writable(out)
+    outcome = Outcome()
+    with style.paper():
+        for run in sources.runs:
+            for name in only:
+                if name in OF_RUN:
+                    _try(outcome, name, run.title, lambda name=name, run=run: OF_RUN[name](run), out / run.title, formats)
+        for name in only:
+            if name in OF_RUNS:
+                _try(outcome, name, "", lambda name=name: OF_RUNS[name](sources.runs), out, formats)
+            elif name in OF_FINDINGS:
+                _of_findings(outcome, name, sources.findings, out, formats)
+    return outcome
+
+
+def _of_findings(
+    outcome: Outcome, name: str, findings: Sequence[Findings], out: Path, formats: Sequence[str]
+) -> None:
+    intervention, draw = OF_FINDINGS[name]
+    matching = [each for each in findings if each.name == intervention]
+    if not matching:
+        reason = f"no findings of `attnaudit run --intervention {intervention}` among the folders given"
+        outcome.skip(name, "", reason)
+    for each in matching:
+        _try(outcome, name, each.title, lambda each=each: draw(each), out / each.title, formats)
+
+
+def _try(
+    outcome: Outcome, name: str, source: str, draw: Callable[[], Any], folder: Path, formats: Sequence[str]
+) -> None:
+    try:
+        figure = draw()
+    except NotApplicable as reason:
+        outcome.skip(name, source, reason)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    outcome.written += style.save(figure, folder / name, formats)
+
+
+def save_figure(name: str, summary: pd.DataFrame, examples: pd.DataFrame, path: Path) -> Path | None:
+    """The figure of an intervention by its name, as PNG, or None where a table says it all."""
+    for intervention, draw in OF_FINDINGS.values():
+        if intervention == name:
+            with style.paper():
+                figure = draw(Findings(name, name, summary, examples))
+                return style.save(figure, path.with_suffix(""), [path.suffix.removeprefix(".")])[0]
+    return None

@@ -1,0 +1,42 @@
+"""Figures for papers: (a run, all runs, or findings) -> a matplotlib figure, from stored numbers only. One figure a file."""
+
+from collections.abc import Callable
+from typing import Any
+
+from attnaudit.report.figures.adversarial_curve import adversarial_curve
+from attnaudit.report.figures.agreement_matrix import agreement_matrix
+from attnaudit.report.figures.dispersion import dispersion
+from attnaudit.report.figures.epsilon_curve import epsilon_curve
+from attnaudit.report.figures.flip_boxes import flip_boxes
+from attnaudit.report.figures.flip_table import flip_table
+from attnaudit.report.figures.furthest_histogram import furthest_histogram
+from attnaudit.report.figures.furthest_violins import furthest_violins
+from attnaudit.report.figures.information_by_rank import information_by_rank
+from attnaudit.report.figures.permutation_violins import permutation_violins
+from attnaudit.report.figures.seed_violins import seed_violins
+from attnaudit.report.figures.sparsity_sweep import sparsity_sweep
+from attnaudit.report.figures.tau_histograms import tau_histograms
+from attnaudit.report.figures.top_item_scatter import top_item_scatter
+
+Draw = Callable[[Any], Any]
+
+OF_RUN: dict[str, Draw] = {
+    "tau_histograms": tau_histograms,
+    "permutation_violins": permutation_violins,
+    "furthest_histogram": furthest_histogram,
+    "furthest_violins": furthest_violins,
+    "epsilon_curve": epsilon_curve,
+    "top_item_scatter": top_item_scatter,
+    "flip_table": flip_table,
+    "flip_boxes": flip_boxes,
+    "agreement_matrix": agreement_matrix,
+    "information_by_rank": information_by_rank,
+}
+OF_RUNS: dict[str, Draw] = {"dispersion": dispersion}
+# name of the figure -> (the intervention whose findings it shows, how)
+OF_FINDINGS: dict[str, tuple[str, Draw]] = {
+    "seed_violins": ("seeds", seed_violins),
+    "adversarial_curve": ("adversarial", adversarial_curve),
+    "sparsity_sweep": ("sparsity", sparsity_sweep),
+}
+FIGURES = (*OF_RUN, *OF_RUNS, *OF_FINDINGS)

@@ -1,0 +1,36 @@
+"""How far can the attention be moved while the predictions stay? Twins over lam, beside other seeds (Wiegreffe & Pinter 2019)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attnaudit.report.figures.intervals import bars
+from attnaudit.report.figures.style import BLUE, GREY, RED, column
+from attnaudit.report.sources import Findings
+
+
+def adversarial_curve(findings: Findings) -> Any:
+    """JSD of attention against TVD of predictions, one point a lam, with the seeds' points and the band below them."""
+    summary = findings.summary
+    twins = summary[summary["kind"] == "twin"].sort_values("lam")
+    seeds = summary[summary["kind"] == "seed"]
+    figure, axes = column(2.4)
+    if len(seeds):
+        axes.axhspan(0, seeds["jsd_high"].max(), color=GREY, alpha=0.15, lw=0)
+        axes.axvspan(0, seeds["tvd_high"].max(), color=GREY, alpha=0.15, lw=0)
+        axes.errorbar(seeds["tvd"], seeds["jsd"], xerr=bars(seeds, "tvd"), yerr=bars(seeds, "jsd"),
+                      fmt="s", color=GREY, ms=3.5, elinewidth=0.8, label="other seeds")  # fmt: skip
+    axes.errorbar(twins["tvd"], twins["jsd"], xerr=bars(twins, "tvd"), yerr=bars(twins, "jsd"),
+                  fmt="o-", color=BLUE, ms=3.5, elinewidth=0.8, label="adversarial twins")  # fmt: skip
+    for line in twins.itertuples():
+        axes.annotate(
+            f"λ={line.lam:g}", (line.tvd, line.jsd), textcoords="offset points", xytext=(5, -9), fontsize=6.5
+        )
+    axes.axhline(np.log(2), color=RED, lw=0.8, ls="--")
+    axes.annotate("ln 2, the most", (1, np.log(2)), xycoords=("axes fraction", "data"), xytext=(-2, 2),
+                  textcoords="offset points", ha="right", fontsize=6.5, color=RED)  # fmt: skip
+    axes.set(xlabel="change of predictions (TVD)", ylabel="distance of attention (JSD)", xlim=(0, None), ylim=(0, 0.76))
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return figure

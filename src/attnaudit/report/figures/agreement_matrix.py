@@ -1,0 +1,39 @@
+"""Which rankings agree with which? Mean tau of every pair that is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attnaudit.report.figures.style import column, shown
+from attnaudit.report.sources import Run
+
+_NOT_RANKINGS = ("between_measures",)
+
+
+def agreement_matrix(run: Run) -> Any:
+    """Needs the audit agreement. Attention against every measure, and the witnesses with each other; what was not computed is left empty."""
+    part = run.summary("agreement")
+    part = part[(part["metric"] == "tau") & ~part["measure"].isin(_NOT_RANKINGS)]
+    taus: dict[tuple[str, str], float] = {}
+    for name, mean in zip(part["measure"].astype(str), part["mean"], strict=True):
+        first, bar, second = name.partition("|")
+        taus[(first, second) if bar else ("attention", first)] = float(mean)
+    across = list(dict.fromkeys(first for first, _ in taus))
+    down = list(dict.fromkeys(second for _, second in taus))
+    matrix = np.array([[taus.get((first, second), np.nan) for first in across] for second in down])
+    figure, axes = column(0.8 + 0.2 * len(down))
+    image = axes.imshow(matrix, cmap="cividis", vmin=-1, vmax=1, aspect="auto")
+    axes.set_facecolor("#f2f2f2")
+    for (row, place), tau in np.ndenumerate(matrix):
+        known = not np.isnan(tau)
+        axes.text(place, row, f"{tau:.2f}" if known else "·", ha="center", va="center",
+                  color="white" if known and tau < 0.2 else "black")  # fmt: skip
+    axes.set_xticks(range(len(across)), [shown(each) for each in across])
+    axes.set_yticks(range(len(down)), [shown(each) for each in down])
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    bar = figure.colorbar(image, ax=axes, label="mean tau", fraction=0.06)
+    bar.outline.set_linewidth(0.5)
+    return figure

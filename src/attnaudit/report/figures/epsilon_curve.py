@@ -1,0 +1,50 @@
+"""How does the room for other attention grow with what counts as the same prediction? The audit epsilon_curve, mean and interval."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from attnaudit.errors import NotApplicable
+from attnaudit.report.figures.style import BLUE, COLOURS, GREY, LINES, MARKS, RED, column, shown
+from attnaudit.report.sources import Run
+
+
+def epsilon_curve(run: Run) -> Any:
+    """Needs the audit epsilon_curve. The band is the 95 % interval of the mean, the dashed line the mean upper bound."""
+    found, upper = _curve(run, "all", "jsd"), _curve(run, "all", "upper")
+    figure, axes = column(2.1)
+    axes.fill_between(found["epsilon"], found["low"], found["high"], color=BLUE, alpha=0.25, lw=0)
+    axes.plot(found["epsilon"], found["mean"], "o-", color=BLUE, ms=3, label="all examples")
+    tight = np.allclose(found["mean"], upper["mean"], atol=1e-9)
+    label = "upper bound (the same: exact)" if tight else "upper bound"
+    axes.plot(upper["epsilon"], upper["mean"], color="black", ls="--", lw=0.8, label=label)
+    groups = run.by_class()
+    for at, (name, _) in enumerate(groups if len(groups) > 1 else []):
+        part = _curve(run, name, "jsd")
+        axes.plot(part["epsilon"], part["mean"], color=COLOURS[at], ls=LINES[at], lw=0.7, marker=MARKS[at], ms=2,
+                  label=f"predicted {shown(name)}")  # fmt: skip
+    axes.axhline(math.log(2), color=RED, lw=0.8, ls=":")
+    axes.annotate("ln 2, the most", (1, math.log(2)), xycoords=("axes fraction", "data"), xytext=(0, -2),
+                  textcoords="offset points", ha="right", va="top", fontsize=6.5, color=RED)  # fmt: skip
+    if (found["epsilon"] > 0).all():
+        axes.set_xscale("log")
+        axes.minorticks_off()
+    axes.set_xticks(found["epsilon"], [f"{each:g}" for each in found["epsilon"]], rotation=45 if len(found) > 7 else 0)
+    axes.set(xlabel="ε, the change that counts as the same prediction (TVD)", ylabel="furthest JSD, mean", ylim=(0, 0.72))
+    axes.grid(axis="y", color=GREY, alpha=0.25, lw=0.4)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return figure
+
+
+def _curve(run: Run, group: str, kind: str) -> pd.DataFrame:
+    """epsilon, mean, low, high by growing ε, of `jsd` or `upper`."""
+    part = run.summary("epsilon_curve", group)
+    part = part[part["metric"].astype(str).str.startswith(f"{kind}_")]
+    if part["mean"].isna().all():
+        raise NotApplicable("epsilon_curve is undefined for every example")
+    part = part.assign(epsilon=part["metric"].astype(str).str.removeprefix(f"{kind}_").astype(float))
+    return part.sort_values("epsilon")[["epsilon", "mean", "low", "high"]]

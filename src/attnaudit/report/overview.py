@@ -1,0 +1,136 @@
+"""What was audited, on what, how, and with what answer: the first part of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from attnaudit.card import Finding
+from attnaudit.report.embedding import rounded
+from attnaudit.results import Results
+from attnaudit.store import telling
+
+DIMENSIONS = ("dataset", "encoder", "scorer", "projection", "seed")
+_COLUMNS = ("measure", "metric", "group", "mean", "sd", "low", "high", "floor", "ceiling", "nan_share", "count")
+
+
+def title(results: Results) -> str:
+    choices = results.about.get("run", {}).get("choices")
+    return "Your model" if choices is None else " · ".join(telling(choices))
+
+
+def dimensions(all_results: Sequence[Results]) -> list[dict[str, str]]:
+    """What each run is selected by: the usual five, and `other` where those do not tell two runs apart."""
+    choices = [_flat(each.about.get("run", {}).get("choices", {})) for each in all_results]
+    found = [{name: each.get(name, "–") for name in DIMENSIONS} for each in choices]
+    for at, mine in enumerate(found):
+        alike = [choices[i] for i, other in enumerate(found) if _usual(other) == _usual(mine)]
+        if len(alike) > 1:
+            names = [
+                key for key in choices[at] if any(one.get(key) != choices[at][key] for one in alike)
+            ] or [""]
+            told = ", ".join(f"{name.rpartition('.')[2]} {choices[at].get(name)}" for name in names[:3])
+            mine["other"] = told if names != [""] else f"run {at + 1}"
+    return found
+
+
+def _usual(dims: dict[str, str]) -> tuple[str, ...]:
+    return tuple(dims[name] for name in DIMENSIONS)
+
+
+def _flat(choices: dict[str, Any], before: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in choices.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{before}{key}.")
+        else:
+            flat[f"{before}{key}"] = str(value)
+    return flat
+
+
+def facts(results: Results) -> list[tuple[str, str]]:
+    details, about = results.about.get("run", {}), results.about
+    told = [("Examples audited", f"{results.values['example_id'].nunique():,}"), ("Classes", _listed(about["classes"]))]
+    if performance := details.get("performance"):
+        low, high = performance["accuracy_interval"]
+        told.append(("Test accuracy", f"{performance['accuracy']:.3f} [{low:.3f}, {high:.3f}], "
+                                      f"always the most frequent class {performance['majority']:.3f}"))  # fmt: skip
+    if data := details.get("data"):
+        sizes = ", ".join(f"{name} {count:,}" for name, count in data["sizes"].items())
+        told += [("Data", f"{data['name']}: {sizes}; vocabulary {data['vocabulary']:,}"), ("Tokeniser", data["tokeniser"])]
+    if model := details.get("model"):
+        told.append(("Model", ", ".join(f"{key} {model[key]}" for key in ("model", "encoder", "scorer", "projection", "output", "embedding") if key in model)))  # fmt: skip
+    told += [("Output layer", _readout(results)), ("Rows of attention", str(about.get("rows", 1)))]
+    told += [("Audits", _listed(about.get("audits", []), 40)), ("Measures", _listed(about.get("measures", []), 40))]
+    told += [("Fidelity", _fidelity(about)), ("Seed", str(about["seed"]))]
+    if versions := details.get("versions"):
+        told.append(("Made with", ", ".join(f"{name} {versions[name]}" for name in ("attnaudit", "torch") if name in versions)))  # fmt: skip
+    return told
+
+
+def _fidelity(about: dict[str, Any]) -> str:
+    asked = [name for name in about.get("audits", []) if "fidelity=" in str(name)]
+    return f"as asked: {', '.join(asked)}; the rest corrected" if asked else "corrected throughout: where paper and code err, neither is followed"  # fmt: skip
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    shown = ", ".join(str(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _readout(results: Results) -> str:
+    if not results.about["has_readout"]:
+        return "not linear: searches, not exact answers"
+    two = len(results.about["classes"]) == 2
+    return "linear: exact answers" if two else "linear: exact removals, certified intervals for the furthest attention"  # fmt: skip
+
+
+def missing(results: Results) -> list[tuple[str, str, str]]:
+    """(kind, name, reason) of what had nothing to say here."""
+    about = results.about
+    return [
+        *(("audit", name, reason) for name, reason in about.get("not_applicable", {}).items()),
+        *(("measure", name, reason) for name, reason in about.get("measures_not_applicable", {}).items()),
+    ]
+
+
+def tables(results: Results, *, by_class: bool = True) -> dict[str, Any]:
+    """One table an audit, overall and then by predicted class, as lines of the named columns; the mean over rows where there are several."""
+    frame = results.summaries if by_class else results.summaries[results.summaries["group"] == "all"]
+    first = frame.groupby(["audit", "measure", "metric", "group"], observed=True)["row"].transform("min")
+    frame = frame[frame["row"] == first]
+    lines: dict[str, list[list[Any]]] = {}
+    for line in frame.itertuples():
+        cells = [getattr(line, name) for name in _COLUMNS]
+        lines.setdefault(str(line.audit), []).append([rounded(c) if isinstance(c, float) else c for c in cells])
+    return {"columns": _COLUMNS, "audits": lines}
+
+
+def bar(finding: Finding) -> dict[str, float] | None:
+    """Where value and interval lie between the least and the largest of floor, ceiling and value, in per cent."""
+    marks = [finding.floor, finding.ceiling, finding.low, finding.high]
+    known = [mark for mark in marks if not math.isnan(mark)]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    # Where floor, ceiling and value all but coincide, a picture would blow up nothing into something.
+    if not high - low > 0.02:
+        return None
+
+    def place(value: float) -> float:
+        return round(100 * (value - low) / (high - low), 2)
+
+    return {
+        "floor": place(finding.floor) if not math.isnan(finding.floor) else -1,
+        "ceiling": place(finding.ceiling) if not math.isnan(finding.ceiling) else -1,
+        "low": place(finding.low),
+        "width": round(place(finding.high) - place(finding.low), 2),
+        "value": place(finding.value),
+    }
+
+
+def number(value: float | None) -> str:
+    if value is None or pd.isna(value):
+        return "–"
+    return f"{value:.3f}" if abs(value) >= 0.0005 else "0.000"

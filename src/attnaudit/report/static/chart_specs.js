@@ -1,0 +1,85 @@
+// The plots of the debate as Vega-Lite specifications: numbers in, {rows, spec} out. rows are also what the CSV holds.
+const chartSpecs = (() => {
+  "use strict";
+  const LN2 = Math.log(2);
+  const plain = (name) => name.replaceAll("_", " ");
+
+  /** group -1 is all examples together; a view of one class keeps that one. */
+  const inView = (view) => (group) => view.group < 0 || group === view.group;
+  const className = (data, group) => (group < 0 ? "all" : data.classes[group]);
+  const colour = (data, title = "predicted") => ({ field: "class", type: "nominal", title,
+    scale: { domain: data.classes }, legend: data.classes.length > 1 ? { orient: "top", title, labelLimit: 140 } : null });
+  const quantity = (field, title, extra = {}) => ({ field, type: "quantitative", title, ...extra });
+
+  /** Histograms by class, side by side in each bin's height; `beside`: counts of another measure as a line. */
+  function histogram(data, part, measure, view, title, beside) {
+    const bins = part.measures[measure].counts[0].length, width = (part.high - part.low) / bins;
+    const rows = [];
+    part.measures[measure].counts.forEach((counts, group) => {
+      if (!inView(view)(group)) return;
+      counts.forEach((count, at) => rows.push({ class: className(data, group), from: part.low + at * width, to: part.low + (at + 1) * width, count }));
+    });
+    const layer = [{ mark: { type: "bar", binSpacing: 0.5, opacity: 0.85 }, encoding: {
+      x: quantity("from", title, { bin: { binned: true, step: width }, scale: { domain: [part.low, part.high] }, axis: { tickCount: 8, format: ".2~f" } }),
+      x2: { field: "to" }, y: quantity("count", "examples", { stack: "zero" }), color: colour(data),
+      tooltip: ["class", { field: "from", format: ".3f" }, { field: "to", format: ".3f" }, "count"] } }];
+    if (beside && part.measures[beside]) {
+      const totals = new Array(bins).fill(0);
+      part.measures[beside].counts.forEach((counts, group) => { if (inView(view)(group)) counts.forEach((count, at) => { totals[at] += count; }); });
+      const line = totals.map((floor, at) => ({ middle: part.low + (at + 0.5) * width, floor }));
+      layer.push({ data: { values: line }, mark: { type: "line", interpolate: "step", strokeDash: [4, 3], strokeWidth: 1.5, color: view.ink },
+        encoding: { x: quantity("middle", title), y: quantity("floor", "examples"), tooltip: [{ field: "middle", format: ".3f" }, "floor"] } });
+      line.forEach(({ middle, floor }) => rows.push({ class: plain(beside), from: middle - width / 2, to: middle + width / 2, count: floor }));
+    }
+    return { rows, spec: { layer, data: { values: rows.filter((row) => row.class !== plain(beside ?? "")) } } };
+  }
+
+  function points(data, x, y, view) {
+    const raw = data.points;
+    if (!raw?.[x] || !raw[y]) return null;
+    const xs = unpack.float32(raw[x]), ys = unpack.float32(raw[y]), groups = atob(raw.class);
+    const rows = [];
+    xs.forEach((value, at) => {
+      const group = groups.charCodeAt(at);
+      if (inView(view)(group) && Number.isFinite(value) && Number.isFinite(ys[at])) rows.push({ class: className(data, group), [x]: value, [y]: ys[at] });
+    });
+    return rows;
+  }
+
+  function scatter(data, view, x, y, xTitle, yTitle, most) {
+    const rows = points(data, x, y, view);
+    return rows && { rows, spec: { data: { values: rows }, mark: { type: "point", filled: true, size: 18, opacity: 0.45 }, encoding: {
+      x: quantity(x, xTitle, { scale: { domain: [0, 1] } }), y: quantity(y, yTitle, { scale: { domain: [0, most] } }), color: colour(data),
+      shape: { field: "class", type: "nominal", scale: { domain: data.classes }, legend: null },
+      tooltip: ["class", { field: x, format: ".4f" }, { field: y, format: ".4f" }] } } };
+  }
+
+  function violins(data, view) {
+    const bins = data.violins[0].counts.length;
+    const rows = data.violins.filter((each) => inView(view)(each.class)).flatMap((each) => {
+      const total = each.counts.reduce((a, b) => a + b, 0);
+      return each.counts.map((count, at) => ({ class: className(data, each.class), largest: each.widest, change: (at + 0.5) / bins, share: count / total, count }));
+    });
+    return { rows, spec: { data: { values: rows }, facet: { row: { field: "largest", type: "nominal", title: "largest weight", sort: "descending",
+      header: { labelAngle: 0, labelAlign: "left" } } },
+    spacing: 2, spec: { width: view.width - 130, height: 62, mark: { type: "area", interpolate: "step-center", opacity: 0.75 }, encoding: {
+      x: quantity("change", "median change when shuffled (TVD)", { scale: { domain: [0, 1] } }),
+      y: quantity("share", null, { stack: "center", axis: null }), color: colour(data),
+      tooltip: ["class", "largest", { field: "change", format: ".3f" }, "count"] } }, resolve: { scale: { y: "independent" } } } };
+  }
+
+  function epsilon(data, view) {
+    const rows = data.epsilon.filter((each) => (view.group < 0 ? each.class < 0 : each.class === view.group)).map((each) => ({ ...each, class: className(data, each.class) }));
+    const bounded = rows.some((row) => row.upper - row.mean > 1e-6);
+    const x = quantity("epsilon", "ε: how far the prediction may move (TVD)", { scale: { type: "log" }, axis: { format: "~g", values: rows.map((row) => row.epsilon) } });
+    const y = (field) => quantity(field, "furthest attention (JSD)", { scale: { domain: [0, 0.7] } });
+    const tooltip = ["epsilon", "low", "median", "mean", "high", "upper"].map((field) => ({ field, format: "~g" }));
+    return { rows, spec: { data: { values: rows }, layer: [
+      { mark: { type: "area", opacity: 0.2, color: view.first }, encoding: { x, y: y("low"), y2: { field: "high" } } },
+      ...(bounded ? [{ mark: { type: "line", strokeDash: [4, 3], color: view.second }, encoding: { x, y: y("upper") } }] : []),
+      { mark: { type: "line", point: true, color: view.first }, encoding: { x, y: y("mean"), tooltip } },
+      { data: { values: [{ most: LN2 }] }, mark: { type: "rule", strokeDash: [2, 2], color: view.soft }, encoding: { y: quantity("most", "furthest attention (JSD)") } }] } };
+  }
+
+  return { epsilon, histogram, inView, className, plain, quantity, scatter, violins };
+})();

@@ -1,0 +1,78 @@
+// More plots: removals, the matrix of measures, mutual information, interventions, all runs at a glance.
+const moreCharts = (() => {
+  "use strict";
+  const { plain, quantity } = chartSpecs;
+
+  function removal(data, view) {
+    const wanted = view.group < 0 ? -1 : view.group;
+    const rows = data.removal.filter((each) => each.class === wanted).map((each) => ({ ...each, class: chartSpecs.className(data, each.class),
+      measure: each.measure === "smallest_set" ? "smallest set (exact)" : plain(each.measure), ever: each.flipped / each.count }));
+    rows.sort((a, b) => a.q50 - b.q50 || a.q75 - b.q75);
+    const y = { field: "measure", type: "nominal", title: null, sort: rows.map((row) => row.measure), axis: { labelLimit: 170 } };
+    const tooltip = ["measure", "q5", "q25", "q50", "q75", "q95", "flipped", "count"].map((field) => ({ field }));
+    const mark = { condition: { test: "datum.measure === 'smallest set (exact)'", value: view.second }, value: view.first };
+    const title = "share of words removed until the decision flips";
+    return rows.length ? { rows, height: 24 * rows.length, spec: { data: { values: rows }, layer: [
+      { mark: "rule", encoding: { y, x: quantity("q5", title, { scale: { domain: [0, 1] } }), x2: { field: "q95" }, color: mark } },
+      { mark: { type: "bar", height: 12, opacity: 0.55 }, encoding: { y, x: quantity("q25", title), x2: { field: "q75" }, color: mark, tooltip } },
+      { mark: { type: "tick", thickness: 2, height: 14, color: view.ink }, encoding: { y, x: quantity("q50", title), tooltip } }] } } : null;
+  }
+
+  function matrix(data, view) {
+    const { names, cells } = data.matrix;
+    const shown = names.map(plain);
+    const rows = cells.flatMap((cell) => [cell, { ...cell, a: cell.b, b: cell.a }]).map((cell) => ({ ...cell, a: plain(cell.a), b: plain(cell.b) }));
+    const axis = (field) => ({ field, type: "nominal", title: null, sort: shown, scale: { domain: shown }, axis: { labelAngle: field === "a" ? -40 : 0, labelLimit: 150 } });
+    return { rows, height: Math.max(200, Math.min(26 * names.length, view.width * 0.75)), spec: { data: { values: rows }, layer: [
+      { mark: "rect", encoding: { x: axis("a"), y: axis("b"), tooltip: ["a", "b", "tau", "count"].map((field) => ({ field })),
+        color: quantity("tau", "tau", { scale: { domain: [-1, 0, 1], range: view.diverging }, legend: { orient: "top", gradientLength: 140, gradientThickness: 8 } }) } },
+      ...(view.width < 380 ? [] : [{ mark: { type: "text", fontSize: 10 }, encoding: { x: axis("a"), y: axis("b"), text: { field: "tau", format: ".2f" },
+        color: { condition: { test: "abs(datum.tau) > 0.6", value: view.onStrong }, value: view.ink } } }])] } };
+  }
+
+  /** How much the words at each rank of attention tell about the output. */
+  function information(found, view) {
+    const kinds = { mi: "the word's state", mi_of_input: "the word itself", mi_floor: "shuffled (floor)" };
+    const rows = found.detail.flatMap((line) => Object.entries(kinds).filter(([key]) => key in line)
+      .map(([key, kind]) => ({ rank: line.rank, kind, information: line[key], mean_attention: line.mean_attention })));
+    return { rows, spec: { data: { values: rows }, mark: { type: "line", point: { size: 22 } }, encoding: {
+      x: quantity("rank", "rank by attention, 1 = most attended"), y: quantity("information", "mutual information with the output (normalised)"),
+      color: { field: "kind", type: "nominal", title: null, legend: { orient: "top" } }, strokeDash: { field: "kind", type: "nominal", legend: null },
+      tooltip: ["kind", "rank", { field: "information", format: ".3f" }, { field: "mean_attention", format: ".3f" }] } } };
+  }
+
+  /** Interventions: how far attention moved for how much change of prediction, or between seeds. */
+  function apart(found, view) {
+    const twins = found.summary.filter((line) => line.jsd !== undefined && line.tvd !== undefined && line.lam !== undefined);
+    if (twins.length) {
+      const rows = twins.map((line) => ({ ...line, kind: line.kind === "seed" ? "other seeds" : "adversarial twins" }));
+      return { rows, spec: { data: { values: rows }, layer: [
+        { mark: { type: "rule" }, encoding: { x: quantity("tvd_low", "change of predictions (TVD)"), x2: { field: "tvd_high" }, y: quantity("jsd", "distance of attention (JSD)"), color: kind() } },
+        { mark: { type: "rule" }, encoding: { x: quantity("tvd", "change of predictions (TVD)"), y: quantity("jsd_low", "distance of attention (JSD)"), y2: { field: "jsd_high" }, color: kind() } },
+        { mark: { type: "point", filled: true, size: 60 }, encoding: { x: quantity("tvd", "change of predictions (TVD)"), y: quantity("jsd", "distance of attention (JSD)", { scale: { domain: [0, 0.7] } }), color: kind(),
+          shape: { field: "kind", type: "nominal", legend: null }, tooltip: ["kind", "lam", "tvd", "jsd", "accuracy"].map((field) => ({ field })) } }] } };
+    }
+    if (found.examples.length && found.examples[0].max_attention !== undefined) {
+      const rows = found.examples;
+      return { rows, spec: { data: { values: rows }, mark: { type: "point", filled: true, size: 18, opacity: 0.45, color: view.first }, encoding: {
+        x: quantity("max_attention", "largest attention weight", { scale: { domain: [0, 1] } }), y: quantity("jsd", "JSD between models", { scale: { domain: [0, 0.7] } }),
+        tooltip: ["max_attention", "jsd", "tvd"].map((field) => ({ field, format: ".3f" })) } } };
+    }
+    return null;
+  }
+  const kind = () => ({ field: "kind", type: "nominal", title: null, legend: { orient: "top" } });
+
+  /** One number of every run, with its interval, floor and ceiling. */
+  function glance(lines, view) {
+    const rows = lines.map((line) => ({ ...line, name: line.run }));
+    const y = { field: "name", type: "nominal", title: null, sort: null, axis: { labelLimit: Math.max(120, view.width * 0.4) } };
+    const tooltip = ["run", "mean", "low", "high", "floor", "ceiling"].map((field) => ({ field, ...(field === "run" ? {} : { format: ".3f" }) }));
+    return { rows, height: Math.max(60, 22 * rows.length), spec: { data: { values: rows }, layer: [
+      { mark: { type: "tick", color: view.soft, thickness: 1.5, height: 12 }, encoding: { y, x: quantity("floor", null) } },
+      { mark: { type: "tick", color: view.soft, thickness: 1.5, height: 12 }, encoding: { y, x: quantity("ceiling", null) } },
+      { mark: { type: "rule", strokeWidth: 3, color: view.first, opacity: 0.5 }, encoding: { y, x: quantity("low", null), x2: { field: "high" } } },
+      { mark: { type: "point", filled: true, size: 55, color: view.first }, encoding: { y, x: quantity("mean", null), tooltip } }] } };
+  }
+
+  return { apart, glance, information, matrix, removal };
+})();
