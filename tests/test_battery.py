@@ -184,6 +184,13 @@ def test_the_curve_is_the_exact_maximum_at_each_epsilon_and_rises() -> None:
     torch.testing.assert_close(found["", "upper_0.05"], answer.upper)
 
 
+def test_with_more_classes_the_curve_has_a_found_and_a_certified_side() -> None:
+    model, record, scores = case(classes=4)
+    found = AUDITS["epsilon_curve"](model, record, scores, 0, epsilons="0.05")
+    assert (found["", "upper_0.05"] >= found["", "jsd_0.05"]).all()
+    assert (found["", "upper_0.05"] > found["", "jsd_0.05"] + 1e-6).any()
+
+
 def test_without_a_readout_the_curve_waits_to_be_asked_for() -> None:
     model, record, scores = case()
     blind = replace(record, readout=None)

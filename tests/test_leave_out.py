@@ -61,13 +61,16 @@ def texts(with_query: bool, lengths: tuple[int, ...] = LENGTHS) -> Batch:
 
 
 def made(encoder: str, dtype: torch.dtype = torch.float64, *, with_query: bool = False, **parts: str):
-    """Large parameters: small ones give near-uniform attention, on which nothing can fail."""
+    """Large parameters: small ones give near-uniform attention, on which nothing can fail. Shares however few the deletions are."""
     architecture = Architecture(encoder=encoder, embedding=6, **parts)
     model = build(architecture, words=WORDS, classes=3, with_query=with_query).double()
     draw = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.copy_(0.5 * torch.randn(parameter.shape, generator=draw, dtype=torch.float64))
+    for part in model.modules():
+        if hasattr(part, "fewest_deletions"):
+            part.fewest_deletions = 0
     return model.to(dtype).eval()
 
 
@@ -113,6 +116,13 @@ def test_every_length_up_to_forty_alone(encoder: str) -> None:
     for length in range(1, 41):
         record = read(model, texts(False, (length,)))
         assert_same(leave_out(model, record), leave_out_by_reading(model, record), length)
+
+
+@torch.no_grad()
+def test_no_text_at_all_has_nothing_to_leave_out() -> None:
+    model = made("cnn")
+    empty = Batch((), torch.zeros(0, 3, dtype=torch.int64), torch.zeros(0, 3, dtype=torch.bool))
+    assert leave_out(model, read(model, empty)).shape == (0, 3, 3)
 
 
 @pytest.mark.parametrize("encoder", SHARING)
@@ -169,6 +179,22 @@ def test_a_transformer_reads_again_because_positions_shift() -> None:
     )
 
 
+@torch.no_grad()
+def test_an_lstm_reads_again_where_there_are_few_deletions() -> None:
+    model = build(
+        Architecture(encoder="bilstm:hidden=64", embedding=6), words=WORDS, classes=2, with_query=False
+    )
+    many, few = texts(False, (100, 100, 56)), texts(False, (100, 100, 55))  # 2^15 / 128 = 256 deletions
+    shared = [without_each.can_share(model.encoder, read(model, batch).content) for batch in (many, few)]
+    assert shared == [True, False]
+    record = read(model, few)
+    assert torch.equal(
+        leave_out(model, record).nan_to_num(), leave_out_by_reading(model, record).nan_to_num()
+    )
+    always = build(Architecture(encoder="bigru", embedding=6), words=WORDS, classes=2, with_query=False)
+    assert without_each.can_share(always.encoder, read(always, texts(False, (2,))).content)
+
+
 @pytest.mark.parametrize("encoder", ["bilstm:hidden=5", "cnn:filters=4", "none"])
 @pytest.mark.parametrize(("deleted", "shared"), [(1, 1), (100, 50), (300, 1000)])
 @torch.no_grad()
@@ -219,6 +245,8 @@ def test_equal_neighbours_are_left_out_with_exactly_equal_effect(encoder: str) -
     tokens = batch.tokens.clone()
     tokens[:, 2] = tokens[:, 1]
     tokens[:2, [10, 11, 12]] = tokens[:2, [13]]
+    # A mark with the vector of the word beside it is still no word.
+    model.embedding.weight[START] = model.embedding.weight[tokens[0, 1]]
     record = read(model, replace(batch, tokens=tokens))
     found = leave_out(model, record)
     assert torch.equal(found[:, 1], found[:, 2])

@@ -20,7 +20,9 @@ HEAD = f"""\
 def main() -> None:
     bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
     if "</script" in bundle.lower() or "<!--" in bundle:
-        raise SystemExit("The bundle holds a text that would end its script element; it cannot be put inline.")
+        raise SystemExit(
+            "The bundle holds a text that would end its script element; it cannot be put inline."
+        )
     # In a function of its own: the bundle declares hundreds of short names, which would meet those of the page.
     OUT.write_text(f"{HEAD}(() => {{\n{bundle}\n}})();\n", encoding="utf-8")
     print(f"{OUT}: {OUT.stat().st_size:,} bytes")

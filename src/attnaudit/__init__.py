@@ -15,11 +15,23 @@ if TYPE_CHECKING:
     from attnaudit.contract import AttentionModel, Batch, Record
     from attnaudit.errors import InputError
     from attnaudit.laws import check_model
+    from attnaudit.models.hooked import from_hooks
     from attnaudit.models.huggingface import from_huggingface
     from attnaudit.results import Results
 
 __version__ = "0.1.0"
-__all__ = ["AttentionModel", "Batch", "InputError", "Record", "Results", "audit", "check_model", "from_huggingface", "load"]
+__all__ = [
+    "AttentionModel",
+    "Batch",
+    "InputError",
+    "Record",
+    "Results",
+    "audit",
+    "check_model",
+    "from_hooks",
+    "from_huggingface",
+    "load",
+]
 
 _HOME = {
     "AttentionModel": "contract",
@@ -29,6 +41,7 @@ _HOME = {
     "Results": "results",
     "audit": "auditing",
     "check_model": "laws",
+    "from_hooks": "models.hooked",
     "from_huggingface": "models.huggingface",
     "load": "cell",
 }

@@ -117,7 +117,9 @@ def audit(
         "illustrated": len(show),
         "majority": _majority(batches),
         "model": dict(getattr(model, "about", {})),
-        "truncated": sum(int(cut.sum()) for b in batches if (cut := getattr(b, "truncated", None)) is not None),
+        "truncated": sum(
+            int(cut.sum()) for b in batches if (cut := getattr(b, "truncated", None)) is not None
+        ),
     }
     declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
     return Results.of(table, drawn, about, declarations)
@@ -125,7 +127,7 @@ def audit(
 
 def _as_batches(model: AttentionModel, data: Any, labels: Sequence[Any] | None) -> list[Batch]:
     """Batches as they are; texts by the model's own `batches`, where it has one."""
-    listed = [data] if isinstance(data, Batch) else data if isinstance(data, str) else list(data)
+    listed: Any = [data] if isinstance(data, Batch) else data if isinstance(data, str) else list(data)
     if all(isinstance(each, Batch) for each in listed):
         if labels is not None:
             raise InputError("labels go with texts. Batches hold their own: Batch(labels=…).")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from attnaudit import choices, randomness
 from attnaudit.cell import load
@@ -30,20 +31,26 @@ def find_target(target: str, seed: int) -> tuple[AttentionModel, Batch]:
         )
     found = choices.imported(target, "model")
     made = _made(target, found)
-    model, batch = (
-        made if isinstance(made, tuple) else (made, random_batch(words=50, with_query=False, seed=seed))
-    )
+    model, batch = made if isinstance(made, tuple) else (made, None)
     if not isinstance(model, AttentionModel):
         raise InputError(
             f"{target} is no model: expected an object with the methods read(batch, embeddings=None) and decode(record, alpha), "
             f"or a function that returns (model, batch); got {type(model).__name__}."
         )
+    if batch is None:
+        words = getattr(model, "vocabulary_size", None) or 50  # a model may say how many it knows
+        batch = random_batch(words=words, with_query=False, seed=seed)
     return model, batch
 
 
 def _made(target: str, found: Any) -> Any:
     if isinstance(found, AttentionModel) and not isinstance(found, type):
         return found
+    if isinstance(found, nn.Module):
+        raise InputError(
+            f"{target} is a torch module without read and decode. Name what attnaudit.from_hooks(model, alpha=…, embedding=…) makes "
+            "of it, a function that returns that, or a class of your own (docs/contract.md)."
+        )
     try:
         return found() if callable(found) else found
     except TypeError as error:

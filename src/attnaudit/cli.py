@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnaudit import cli_data
+from attnaudit import cli_data, cli_report
 from attnaudit.errors import InputError, NotApplicable
 
 if TYPE_CHECKING:
@@ -209,14 +209,32 @@ def corpus_audit(
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
-) -> None:
-    """One page over one or several finished runs."""
+    site: Annotated[Path | None, typer.Option(help="A folder for a static site instead: every kept example, on pages linked together.")] = None,
+) -> None:  # fmt: skip
+    """One page over one or several finished runs: the card, charts, examples, a playground. It opens from disk and loads nothing."""
     from attnaudit.report.page import write_page
+    from attnaudit.report.site import write_site
     from attnaudit.store import find_runs, load_results
 
     found = find_runs(runs)
-    page = write_page([load_results(each) for each in found], out)
+    results = [load_results(each) for each in found]
+    page = (
+        write_page(results, out, folders=found) if site is None else write_site(results, site, folders=found)
+    )
     typer.echo(f"{len(found)} run{'s' if len(found) > 1 else ''}\nReport: {page}")
+
+
+@app.command()
+def lesson(
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("lesson.html"),
+) -> None:
+    """A lesson for teachers: each argument of the debate, and a playground to refute it by hand. Needs no run and no data."""
+    from attnaudit.lesson import make_lesson
+
+    typer.echo(f"Lesson: {make_lesson(out)}")
+
+
+cli_report.register(app)
 
 
 @app.command("list")

@@ -12,6 +12,7 @@ from torch import Tensor
 from attnaudit import masking, randomness
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.differentiation import differentiating
+from attnaudit.errors import InputError
 from attnaudit.leaving_out import leave_out_by_reading
 from attnaudit.modules import modules_of
 
@@ -69,7 +70,13 @@ class LawReport:
 def check_model(model: AttentionModel, batch: Batch, *, seed: int = 0) -> LawReport:
     """Run every law on the batch, which should hold several examples of different lengths."""
     before = _fingerprint(model)
-    record = model.read(batch)
+    try:
+        record = model.read(batch)
+    except InputError:
+        raise  # told in words already
+    except _FAILURES as failure:
+        told = f"the model raised {type(failure).__name__}: {failure}; try it on a batch of its own texts"
+        return LawReport((Law("0 reading: the model reads the batch", math.inf, 0.0, hint=told),))
     tried: dict[str, Callable[[], list[Law]]] = {
         "finite": lambda: [_finite(record)],
         "1 round trip": lambda: [_round_trip(model, record, seed)],

@@ -19,6 +19,9 @@ class Bidirectional(nn.Module):
         # on a CPU (benchmarks/encoders.py), because padding on the right cannot reach back into the real items.
         self.forwards = network(input_size, hidden, batch_first=True)
         self.backwards = network(input_size, hidden, batch_first=True)
+        # torch runs a whole LSTM as one operation, and so reads a few texts again sooner than we go through them step by step: below some
+        # 2^15 numbers a step (benchmarks/leave_one_out.py).
+        self.fewest_deletions = 2**15 // self.size if network is nn.LSTM else 0
 
     def forward(self, embeddings: Tensor, mask: Tensor) -> Tensor:
         """embeddings (B,T,E), mask (B,T) real items first -> hidden (B,T,2·hidden), 0 on padding."""

@@ -2,7 +2,8 @@
 
 An encoder may offer `deletions(embeddings (B,T,E), mask (B,T), hidden (B,T,H))`: hidden is what it made of them. The answer is a
 function of a range of places, start and stop; what all deletions share is computed before it is returned. The gap is left
-open (items keep their numbers), which is the same to whoever masks it. No gradients.
+open (items keep their numbers), which is the same to whoever masks it. No gradients. With fewer than `fewest_deletions` at once, where
+an encoder has that, reading again is quicker.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from attnaudit.models.parts import (
     make_scorer,
     query_vector,
 )
-from attnaudit.models.without_each import Site, logits_without_each
+from attnaudit.models.without_each import Site, can_share, logits_without_each
 from attnaudit.vocabulary import END, PAD
 
 
@@ -62,9 +62,9 @@ class Attentive(nn.Module):
         return self._logits(alpha, record.hidden, record.state)
 
     def leave_out(self, record: Record) -> Tensor:
-        """(B,N,C): what a deletion leaves as it was is not computed again. By reading again where the encoder offers no way."""
+        """(B,N,C): what a deletion leaves as it was is not computed again. By reading again where that is no gain."""
         assert record.hidden is not None  # read() always sets it
-        if not hasattr(self.encoder, "deletions"):
+        if not can_share(self.encoder, record.content):
             return leave_out_by_reading(self, record)
         site = Site(
             encoder=self.encoder,

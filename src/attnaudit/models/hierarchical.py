@@ -22,7 +22,7 @@ from attnaudit.models.parts import (
     make_scorer,
     query_vector,
 )
-from attnaudit.models.without_each import Site, logits_without_each
+from attnaudit.models.without_each import Site, can_share, logits_without_each
 from attnaudit.vocabulary import END, PAD
 
 SITES = ("sentence", "word")
@@ -111,8 +111,8 @@ class Hierarchical(nn.Module):
         return self._decode(record.state, alpha, 1)
 
     def leave_out(self, record: Record) -> Tensor:
-        """(B,N,C): without a sentence the vectors of the others stay. By reading again at the word site and for some encoders."""
-        if self.site == "word" or not hasattr(self.sentence_encoder, "deletions"):
+        """(B,N,C): without a sentence the vectors of the others stay. By reading again at the word site and where that is no gain."""
+        if self.site == "word" or not can_share(self.sentence_encoder, record.content):
             return leave_out_by_reading(self, record)
         site = Site(
             encoder=self.sentence_encoder,

@@ -44,6 +44,11 @@ class Site:
         )
 
 
+def can_share(encoder: Any, content: Tensor) -> bool:
+    """Whether the encoder can say what deletions change, and there are enough of them, True in content (B,N), to make it worth while."""
+    return hasattr(encoder, "deletions") and int(content.sum()) >= getattr(encoder, "fewest_deletions", 0)
+
+
 @torch.no_grad()
 def logits_without_each(site: Site, classes: int) -> Tensor:
     """(B,N,C), as by reading again. NaN for items that do not count and where nothing would be left of the text."""
@@ -66,7 +71,7 @@ def _alike(lengths: Tensor) -> Iterator[tuple[Tensor, int]]:
     """Examples in groups alike in length, so that little is padding, and no larger than memory allows; the longest of each."""
     order = lengths.argsort(descending=True)
     longest_first = lengths[order].clamp_min(1)
-    step = ((longest_first[0] / longest_first).log() / math.log(_ALIKE)).floor()
+    step = ((longest_first[:1] / longest_first).log() / math.log(_ALIKE)).floor()
     for rows in order.split(step.unique_consecutive(return_counts=True)[1].tolist()):
         for part in rows.split(max(1, _SHARED_AT_ONCE // max(int(lengths[rows[0]]), 1))):
             yield part, max(int(lengths[part[0]]), 1)

@@ -37,7 +37,9 @@ def _corpus(done: Path) -> dict[str, Any]:
 
 def _intervention(done: Path) -> dict[str, Any]:
     about = json.loads(done.read_text(encoding="utf-8"))
-    summary, examples = (pd.read_parquet(done.with_name(f"{name}.parquet")) for name in ("summary", "examples"))
+    summary, examples = (
+        pd.read_parquet(done.with_name(f"{name}.parquet")) for name in ("summary", "examples")
+    )
     return {
         "name": about["name"],
         "folder": done.parent.name,

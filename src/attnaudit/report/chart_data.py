@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def _violins(columns: Columns, member: dict[int, np.ndarray]) -> list[dict[str, 
         return []
     place = np.clip(np.digitize(widest, _WIDEST) - 1, 0, len(_WIDEST) - 2)
     found = []
-    for at, (low, high) in enumerate(zip(_WIDEST[:-1], _WIDEST[1:], strict=True)):
+    for at, (low, high) in enumerate(pairwise(_WIDEST)):
         for group, who in member.items():
             inside = who & (place == at) & np.isfinite(change) & np.isfinite(widest)
             if group >= 0 and inside.any():

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from attnaudit.errors import NotApplicable
 from attnaudit.report.figures import FIGURES, OF_FINDINGS, OF_RUN, OF_RUNS, style
@@ -25,10 +24,17 @@ def write_figures(
         for run in sources.runs:
             for name in only:
                 if name in OF_RUN:
-                    _try(outcome, name, run.title, lambda name=name, run=run: OF_RUN[name](run), out / run.title, formats)
+                    _try(
+                        outcome,
+                        name,
+                        run.title,
+                        partial(OF_RUN[name], run),
+                        out / run.title,
+                        formats,
+                    )
         for name in only:
             if name in OF_RUNS:
-                _try(outcome, name, "", lambda name=name: OF_RUNS[name](sources.runs), out, formats)
+                _try(outcome, name, "", partial(OF_RUNS[name], sources.runs), out, formats)
             elif name in OF_FINDINGS:
                 _of_findings(outcome, name, sources.findings, out, formats)
     return outcome
@@ -43,7 +49,7 @@ def _of_findings(
         reason = f"no findings of `attnaudit run --intervention {intervention}` among the folders given"
         outcome.skip(name, "", reason)
     for each in matching:
-        _try(outcome, name, each.title, lambda each=each: draw(each), out / each.title, formats)
+        _try(outcome, name, each.title, partial(draw, each), out / each.title, formats)
 
 
 def _try(
@@ -56,13 +62,3 @@ def _try(
         return
     folder.mkdir(parents=True, exist_ok=True)
     outcome.written += style.save(figure, folder / name, formats)
-
-
-def save_figure(name: str, summary: pd.DataFrame, examples: pd.DataFrame, path: Path) -> Path | None:
-    """The figure of an intervention by its name, as PNG, or None where a table says it all."""
-    for intervention, draw in OF_FINDINGS.values():
-        if intervention == name:
-            with style.paper():
-                figure = draw(Findings(name, name, summary, examples))
-                return style.save(figure, path.with_suffix(""), [path.suffix.removeprefix(".")])[0]
-    return None

@@ -18,18 +18,24 @@ class Outcome:
         self.skipped.append((name, source, str(reason)))
 
     def __str__(self) -> str:
-        """Counts by folder, then each thing left out with its reason, runs with the same one together."""
+        """The files by folder, then each thing left out with its reason, runs with the same one together."""
         lines = []
         for folder in dict.fromkeys(path.parent for path in self.written):
-            names = sorted(path.name for path in self.written if path.parent == folder)
-            lines.append(f"{folder}: {', '.join(names)}")
+            endings: dict[str, list[str]] = {}
+            for path in self.written:
+                if path.parent == folder:
+                    endings.setdefault(path.stem, []).append(path.suffix.removeprefix("."))
+            alike = {",".join(kinds) for kinds in endings.values()}
+            lines.append(f"{folder}: {', '.join(endings)} ({'; '.join(sorted(alike))})")
         together: dict[tuple[str, str], list[str]] = {}
         for name, source, reason in self.skipped:
             together.setdefault((name, reason), []).append(source)
         if together:
             lines.append("Left out:")
         for (name, reason), sources in together.items():
-            where = f" ({len(sources)} runs)" if len(sources) > 1 else f" ({sources[0]})" if sources[0] else ""
+            where = (
+                f" ({len(sources)} runs)" if len(sources) > 1 else f" ({sources[0]})" if sources[0] else ""
+            )
             lines.append(f"  {name}{where}: {reason}")
         return "\n".join(lines) or "Nothing to write."
 
@@ -44,5 +50,3 @@ def chosen(given: str | None, known: Sequence[str], what: str) -> list[str]:
     if not wanted:
         raise InputError(f"No {what} is named. Choose from: {', '.join(known)}.")
     return [each for each in known if each in wanted]
-
-

@@ -14,7 +14,19 @@ from attnaudit.results import Results
 from attnaudit.store import telling
 
 DIMENSIONS = ("dataset", "encoder", "scorer", "projection", "seed")
-_COLUMNS = ("measure", "metric", "group", "mean", "sd", "low", "high", "floor", "ceiling", "nan_share", "count")
+_COLUMNS = (
+    "measure",
+    "metric",
+    "group",
+    "mean",
+    "sd",
+    "low",
+    "high",
+    "floor",
+    "ceiling",
+    "nan_share",
+    "count",
+)
 
 
 def title(results: Results) -> str:
@@ -53,18 +65,27 @@ def _flat(choices: dict[str, Any], before: str = "") -> dict[str, str]:
 
 def facts(results: Results) -> list[tuple[str, str]]:
     details, about = results.about.get("run", {}), results.about
-    told = [("Examples audited", f"{results.values['example_id'].nunique():,}"), ("Classes", _listed(about["classes"]))]
+    told = [
+        ("Examples audited", f"{results.values['example_id'].nunique():,}"),
+        ("Classes", _listed(about["classes"])),
+    ]
     if performance := details.get("performance"):
         low, high = performance["accuracy_interval"]
         told.append(("Test accuracy", f"{performance['accuracy']:.3f} [{low:.3f}, {high:.3f}], "
                                       f"always the most frequent class {performance['majority']:.3f}"))  # fmt: skip
     if data := details.get("data"):
         sizes = ", ".join(f"{name} {count:,}" for name, count in data["sizes"].items())
-        told += [("Data", f"{data['name']}: {sizes}; vocabulary {data['vocabulary']:,}"), ("Tokeniser", data["tokeniser"])]
+        told += [
+            ("Data", f"{data['name']}: {sizes}; vocabulary {data['vocabulary']:,}"),
+            ("Tokeniser", data["tokeniser"]),
+        ]
     if model := details.get("model"):
         told.append(("Model", ", ".join(f"{key} {model[key]}" for key in ("model", "encoder", "scorer", "projection", "output", "embedding") if key in model)))  # fmt: skip
     told += [("Output layer", _readout(results)), ("Rows of attention", str(about.get("rows", 1)))]
-    told += [("Audits", _listed(about.get("audits", []), 40)), ("Measures", _listed(about.get("measures", []), 40))]
+    told += [
+        ("Audits", _listed(about.get("audits", []), 40)),
+        ("Measures", _listed(about.get("measures", []), 40)),
+    ]
     told += [("Fidelity", _fidelity(about)), ("Seed", str(about["seed"]))]
     if versions := details.get("versions"):
         told.append(("Made with", ", ".join(f"{name} {versions[name]}" for name in ("attnaudit", "torch") if name in versions)))  # fmt: skip
@@ -105,7 +126,9 @@ def tables(results: Results, *, by_class: bool = True) -> dict[str, Any]:
     lines: dict[str, list[list[Any]]] = {}
     for line in frame.itertuples():
         cells = [getattr(line, name) for name in _COLUMNS]
-        lines.setdefault(str(line.audit), []).append([rounded(c) if isinstance(c, float) else c for c in cells])
+        lines.setdefault(str(line.audit), []).append(
+            [rounded(c) if isinstance(c, float) else c for c in cells]
+        )
     return {"columns": _COLUMNS, "audits": lines}
 
 

@@ -72,7 +72,9 @@ def write(path: Path, html: str) -> Path:
     path = Path(path)
     check_writable(path.parent)
     draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(html, encoding="utf-8", errors="replace", newline="\n")  # hashes hold only for the very bytes
+    draft.write_text(
+        html, encoding="utf-8", errors="replace", newline="\n"
+    )  # hashes hold only for the very bytes
     draft.replace(path)
     return path
 

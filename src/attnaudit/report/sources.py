@@ -19,6 +19,7 @@ from attnaudit.store import find_runs, is_complete, load_results
 # As attnaudit.interventions.findings and attnaudit.corpus_audits.findings name them; importing those would load torch.
 INTERVENTION, CORPUS_AUDIT = "intervention.json", "corpus_audit.json"
 FEW = 3  # classes told apart in one figure; with more, Jain & Wallace draw all together
+_USUAL = {"model": "attentive", "output": "linear_query", "variant": "ordinary"}
 _TOLD = ("dataset", "model", "encoder", "scorer", "projection", "output", "variant", "seed")
 
 
@@ -64,7 +65,9 @@ class Run:
         """Why the run holds no number of this audit and measure."""
         about = self.results.about
         if any(name.partition(":")[0] == audit for name in self.results.values["audit"].cat.categories):
-            return f"the measure {measure} was not run" if measure else f"the audit {audit} has no such number"
+            return (
+                f"the measure {measure} was not run" if measure else f"the audit {audit} has no such number"
+            )
         for name, reason in about.get("not_applicable", {}).items():
             if name.partition(":")[0] == audit:
                 return f"the audit {audit} did not apply: {reason}"
@@ -74,10 +77,15 @@ class Run:
         """The stored means of one audit with their intervals; the one without options where it was run more than once, and the mean
         over rows where there are several, as on the card."""
         frame = self.results.summaries
-        names = [name for name in dict.fromkeys(frame["audit"].astype(str)) if name.partition(":")[0] == audit]
+        names = [
+            name for name in dict.fromkeys(frame["audit"].astype(str)) if name.partition(":")[0] == audit
+        ]
         if not names:
             raise NotApplicable(self.why_not(audit))
-        part = frame[(frame["audit"].astype(str) == (audit if audit in names else names[0])) & (frame["group"] == group)]
+        part = frame[
+            (frame["audit"].astype(str) == (audit if audit in names else names[0]))
+            & (frame["group"] == group)
+        ]
         first = part.groupby(["measure", "metric"], observed=True)["row"].transform("min")
         return part[part["row"] == first]
 
@@ -117,7 +125,9 @@ def gather(folders: Iterable[Path]) -> Sources:
         if not (below and found == [folder]):  # a folder that holds findings and no run is no broken run
             runs |= {each.resolve(): None for each in found}
     loaded = [load_results(each) for each in runs]
-    labels = _labels([each.about.get("run", {}).get("choices", {}) for each in loaded], [each.name for each in runs])
+    labels = _labels(
+        [each.about.get("run", {}).get("choices", {}) for each in loaded], [each.name for each in runs]
+    )
     titles = _distinct([each.name for each in runs])
     return Sources(
         tuple(
@@ -137,18 +147,30 @@ def _read(folder: Path, done: str, detail: str) -> Findings:
     return Findings(str(name), folder.name, *frames)
 
 
+def told(choices: dict[str, Any], keys: Sequence[str]) -> list[str]:
+    """These choices in words, without those that are as usual."""
+    return [
+        f"seed {choices[key]}" if key == "seed" else str(choices[key])
+        for key in keys
+        if key in choices and choices[key] != _USUAL.get(key)
+    ]
+
+
 def _labels(choices: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
-    """What differs between the runs; the projection where nothing does; the folder's name for a model made elsewhere, or where the
-    choices told here are all the same."""
+    """What differs between the runs; the projection where nothing does; the folder's name for a model made elsewhere. Runs whose choices
+    told here are the same get the hash that ends their folder's name."""
     known = [each for each in choices if each]
     telling = [key for key in _TOLD if len({str(each.get(key)) for each in known}) > 1] or ["projection"]
-    labels = [
-        " · ".join(f"seed {each[key]}" if key == "seed" else str(each[key]) for key in telling if key in each) or name
-        for each, name in zip(choices, names, strict=True)
+    labels = [" · ".join(told(each, telling)) or name for each, name in zip(choices, names, strict=True)]
+    return [
+        f"{label} · {name[-8:]}" if labels.count(label) > 1 else label
+        for label, name in zip(labels, names, strict=True)
     ]
-    return [name if labels.count(label) > 1 else label for label, name in zip(labels, names, strict=True)]
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
     """Folders of one name in two places: the second gets a number."""
-    return [name if not (before := list(names[:at]).count(name)) else f"{name}-{before + 1}" for at, name in enumerate(names)]
+    return [
+        name if not (before := list(names[:at]).count(name)) else f"{name}-{before + 1}"
+        for at, name in enumerate(names)
+    ]

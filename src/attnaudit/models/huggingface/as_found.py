@@ -26,13 +26,17 @@ def evaluating(model: nn.Module) -> Iterator[None]:
             module.training = mode
 
 
+def configs_of(model: nn.Module) -> tuple[Any, ...]:
+    """Every config that says which attention function is used; the parts of a model may have their own."""
+    found = {id(module.config): module.config for module in model.modules() if hasattr(module, "config")}
+    return tuple(config for config in found.values() if hasattr(config, "_attn_implementation_internal"))
+
+
 @contextmanager
-def attention_switched(model: nn.Module) -> Iterator[None]:
-    """Every config of the model names our attention function. A family that never looks there is not changed by it."""
-    configs = {id(module.config): module.config for module in model.modules() if hasattr(module, "config")}
-    before = [(config, config._attn_implementation_internal) for config in configs.values()
-              if hasattr(config, "_attn_implementation_internal")]  # fmt: skip
-    for config, _ in before:
+def attention_switched(configs: Sequence[Any]) -> Iterator[None]:
+    """Every config names our attention function. A family that never looks there is not changed by it."""
+    before = [(config, config._attn_implementation_internal) for config in configs]
+    for config in configs:
         config._attn_implementation_internal = NAME
     try:
         yield

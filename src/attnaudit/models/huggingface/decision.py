@@ -29,7 +29,9 @@ class Decision:
     task: str
     names: tuple[str, ...] | None  # of the classes; None: the whole vocabulary
     choices: Tensor | None = None  # (C,) the token of each verbaliser
-    decoder_start: int | None = None  # the first token of the decoder, where it decides about the first word it says
+    decoder_start: int | None = (
+        None  # the first token of the decoder, where it decides about the first word it says
+    )
     masked: bool = False  # at the mask token, not at the end
 
     def logits(self, out: Tensor, positions: Tensor) -> Tensor:
@@ -44,16 +46,20 @@ def find_decision(model: Any, tokenizer: Any, task: str, verbalisers: Sequence[s
     name, config = type(model).__name__, model.config
     for ending, reason in _REFUSED.items():
         if name.endswith(ending):
-            raise InputError(f"{name} cannot be audited: {reason}. Expected a text classifier or a language model.")
+            raise InputError(
+                f"{name} cannot be audited: {reason}. Expected a text classifier or a language model."
+            )
     speaks = name.endswith(_LM)
     if task not in ("auto", *TASKS):
-        raise InputError(f'There is no task {task!r}. Choose from: auto, {", ".join(TASKS)}.')
+        raise InputError(f"There is no task {task!r}. Choose from: auto, {', '.join(TASKS)}.")
     if not speaks and not name.endswith("ForSequenceClassification"):
         raise InputError(
             f"{name} has no head that decides anything. Load it as AutoModelForSequenceClassification, or as a language model."
         )
     if (task == "lm" and not speaks) or (task == "classification" and speaks):
-        raise InputError(f"{name} does not go with task={task!r}. Leave task out, or load the model with another head.")
+        raise InputError(
+            f"{name} does not go with task={task!r}. Leave task out, or load the model with another head."
+        )
     if speaks:
         return _language_model(model, tokenizer, verbalisers)
     if verbalisers is not None:
@@ -64,7 +70,9 @@ def find_decision(model: Any, tokenizer: Any, task: str, verbalisers: Sequence[s
             "together; make a classifier of one label."
         )
     if config.problem_type == "regression" or config.num_labels < 2:
-        raise InputError(f"{name} gives a number (regression), not a class; there is no decision that could flip.")
+        raise InputError(
+            f"{name} gives a number (regression), not a class; there is no decision that could flip."
+        )
     return Decision("classification", tuple(str(config.id2label[at]) for at in range(config.num_labels)))
 
 
@@ -75,12 +83,16 @@ def _language_model(model: Any, tokenizer: Any, verbalisers: Sequence[str] | Non
             raise InputError(f"verbalisers needs two or more different words, got {list(verbalisers)}.")
         choices = torch.tensor([_one_token(tokenizer, word) for word in verbalisers])
         if len(choices.unique()) < len(choices):
-            raise InputError(f"Two of the verbalisers {list(verbalisers)} are the same token to this tokenizer.")
+            raise InputError(
+                f"Two of the verbalisers {list(verbalisers)} are the same token to this tokenizer."
+            )
     start = None
     if model.config.is_encoder_decoder:
         start = model.config.decoder_start_token_id
         if start is None:
-            raise InputError("The model's config has no decoder_start_token_id; set it, or the decoder cannot start.")
+            raise InputError(
+                "The model's config has no decoder_start_token_id; set it, or the decoder cannot start."
+            )
     masked = type(model).__name__.endswith("ForMaskedLM")
     if masked and getattr(tokenizer, "mask_token_id", None) is None:
         raise InputError("A masked language model decides at the mask token, and this tokenizer has none.")
@@ -93,4 +105,6 @@ def _one_token(tokenizer: Any, word: str) -> int:
         ids = tokenizer(form, add_special_tokens=False)["input_ids"]
         if len(ids) == 1 and ids[0] != getattr(tokenizer, "unk_token_id", None):
             return int(ids[0])
-    raise InputError(f"The verbaliser {word!r} is not one token of this tokenizer. Choose a shorter or commoner word.")
+    raise InputError(
+        f"The verbaliser {word!r} is not one token of this tokenizer. Choose a shorter or commoner word."
+    )

@@ -51,5 +51,5 @@ def layer_modules(model: nn.Module) -> list[nn.Module]:
     lists = [name for name, module in model.named_modules() if isinstance(module, nn.ModuleList)]
     outer = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
     for name in outer:
-        found += [module for module in model.get_submodule(name) if module not in found]
+        found += [module for module in model.get_submodule(name).children() if module not in found]
     return found

@@ -51,7 +51,8 @@ def from_huggingface(
         )
     if leave_out not in FORMS:
         raise InputError(f"There is no form of leaving out {leave_out!r}. Choose from: {', '.join(FORMS)}.")
-    decision = find_decision(model, tokenizer, task, verbalisers)
+    hugging: Any = model
+    decision = find_decision(hugging, tokenizer, task, verbalisers)
     numbers = token_numbers(model.config, tokenizer)
     trial = _trial_batch(model, tokenizer, decision)
     _check_vocabulary(model, tokenizer, trial)
@@ -70,7 +71,7 @@ def from_huggingface(
         wiring=wiring,
         decision=decision,
         calls=[wiring.calls[at] for at in _chosen(layers, len(wiring.calls), "layer", "last")],
-        heads=torch.tensor(_chosen(heads, wiring.heads, "head", None), device=model.device),
+        heads=torch.tensor(_chosen(heads, wiring.heads, "head", None), device=hugging.device),
         rule=rule,
         numbers=numbers,
         max_length=max_length if max_length is not None else _longest(model, tokenizer),
@@ -122,9 +123,15 @@ def _chosen(wanted: str | int | Sequence[int], count: int, kind: str, last: str 
     if last is not None and wanted == last:
         return [count - 1]
     listed = [wanted] if isinstance(wanted, int) else wanted
-    if isinstance(listed, str) or not listed or not all(isinstance(at, int) and -count <= at < count for at in listed):
+    if (
+        isinstance(listed, str)
+        or not listed
+        or not all(isinstance(at, int) and -count <= at < count for at in listed)
+    ):
         words = f'"{last}", "all"' if last else '"all"'
-        raise InputError(f"{kind}s is {words}, or numbers from 0 to {count - 1} (the model has {count}); got {wanted!r}.")
+        raise InputError(
+            f"{kind}s is {words}, or numbers from 0 to {count - 1} (the model has {count}); got {wanted!r}."
+        )
     return sorted({at % count for at in listed})
 
 
@@ -134,7 +141,11 @@ def _longest(model: Any, tokenizer: Any) -> int | None:
     limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
     for name, module in model.named_modules():
         # RoBERTa counts positions from behind the padding number.
-        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding) and module.padding_idx is not None:
+        if (
+            name.endswith("position_embeddings")
+            and isinstance(module, nn.Embedding)
+            and module.padding_idx is not None
+        ):
             limits.append(module.num_embeddings - module.padding_idx - 1)
     own = getattr(tokenizer, "model_max_length", None)
     known = [limit for limit in (*limits, own) if isinstance(limit, int) and 0 < limit < 10**6]

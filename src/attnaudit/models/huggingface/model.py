@@ -77,9 +77,7 @@ class HuggingFaceModel:
     def batches(self, texts: Sequence[Text], labels: Sequence[Any] | None = None) -> list[Batch]:
         """Texts or pairs as batches on the model's device. Labels are numbers, or names of the model's classes."""
         known = None if labels is None else [self._label(label) for label in labels]
-        made = text_batches(
-            texts, self.tokenizer, known, max_length=self.max_length, leave_out=self.form
-        )
+        made = text_batches(texts, self.tokenizer, known, max_length=self.max_length, leave_out=self.form)
         return [batch.to(self.model.device) for batch in made]
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
@@ -157,10 +155,14 @@ class HuggingFaceModel:
     def _inputs(self, batch: Batch) -> tuple[Inputs, Tensor]:
         special = getattr(batch, "special", None)
         if special is None:
-            raise InputError("A Hugging Face model reads batches made by text_batches or model.batches, which know the words.")
+            raise InputError(
+                "A Hugging Face model reads batches made by text_batches or model.batches, which know the words."
+            )
         largest = int(batch.tokens.max())
-        if largest >= (known := self.wiring.embedding.weight.shape[0]):
-            raise InputError(f"The texts hold token {largest}, but the model knows {known}: the tokenizer is another model's.")
+        if largest >= (known := self.wiring.vocabulary):
+            raise InputError(
+                f"The texts hold token {largest}, but the model knows {known}: the tokenizer is another model's."
+            )
         inputs = passes.inputs_of(batch, self.numbers["pad"], self.decision.decoder_start)
         return inputs, positions_of(self.rule, inputs.ids, inputs.mask, special, self.numbers)
 
@@ -190,14 +192,14 @@ class HuggingFaceModel:
 
     def _at_once(self) -> int:
         """Tokens in one pass; fewer where each gives logits over a vocabulary."""
-        vocabulary = 1 if self.decision.task == "classification" else self.wiring.embedding.weight.shape[0]
+        vocabulary = 1 if self.decision.task == "classification" else self.wiring.vocabulary
         return max(1, min(_TOKENS_AT_ONCE, 2**26 // vocabulary))
 
     def _label(self, label: Any) -> int:
         names = self.class_names or []
         if str(label) in names:
             return names.index(str(label))
-        count = len(names) or self.wiring.embedding.weight.shape[0]
+        count = len(names) or self.wiring.vocabulary
         try:
             number = int(label)
         except (TypeError, ValueError):

@@ -53,7 +53,9 @@ def decode_by(path: str, model: HuggingFaceModel, record: Record, rows: Tensor) 
     """rows (B,K,R,T), weights of the pieces -> (B,K,C)"""
     batch, count = rows.shape[:2]
     by_call = dict(zip(model.calls, rows.split(len(model.heads), 2), strict=True))
-    logits = _fast(model, record, by_call) if path == "fast" else _again(model, record, by_call, path == "above")
+    logits = (
+        _fast(model, record, by_call) if path == "fast" else _again(model, record, by_call, path == "above")
+    )
     return logits.view(batch, count, -1)
 
 
@@ -84,7 +86,8 @@ def _fast(model: HuggingFaceModel, record: Record, rows: dict[int, Tensor]) -> T
         if layer != start:
             continue
         seen = state.seen[call]
-        assert seen.out is not None and seen.values is not None  # not so where softmax is caught, and then there is no fast path
+        assert seen.out is not None  # not so where softmax is caught, and then there is no fast path
+        assert seen.values is not None
         out = seen.out[:, None].expand(-1, count, -1, -1)
         if call == site:
             attended = torch.einsum("bkht,bhtd->bkhd", weights, seen.values[:, model.heads])

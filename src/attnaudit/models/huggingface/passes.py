@@ -22,11 +22,18 @@ class Wiring:
 
     layers: tuple[nn.Module, ...]
     embedding: nn.Module
+    configs: tuple[Any, ...]  # each says which attention function is used
     tapped: bool  # the attention is caught at softmax: the family does not use the registry
     layer_of_call: tuple[int, ...]  # of each attention call, the layer call it was made in
-    calls: tuple[int, ...]  # those a site may be made of, lowest first: cross-attention in an encoder–decoder model
+    calls: tuple[
+        int, ...
+    ]  # those a site may be made of, lowest first: cross-attention in an encoder–decoder model
     heads: int
     causal: bool
+
+    @property
+    def vocabulary(self) -> int:
+        return len(self.embedding.weight)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +85,7 @@ def run(
     with ExitStack() as stack:
         stack.enter_context(as_found.evaluating(model))
         if not wiring.tapped:
-            stack.enter_context(as_found.attention_switched(model))
+            stack.enter_context(as_found.attention_switched(wiring.configs))
         stack.enter_context(as_found.padding_known(model.config, inputs.pad))
         stack.enter_context(as_found.layers_followed(wiring.layers, layers))
         seen = stack.enter_context(as_found.embeddings_seen(wiring.embedding, embeddings))
@@ -95,7 +102,11 @@ def plain_logits(model: Any, inputs: Inputs) -> Tensor:
 
 def arguments(model: Any, inputs: Inputs) -> dict[str, Any]:
     known = signature(model.forward).parameters
-    given: dict[str, Any] = {"input_ids": inputs.ids, "attention_mask": inputs.mask.long(), "return_dict": True}
+    given: dict[str, Any] = {
+        "input_ids": inputs.ids,
+        "attention_mask": inputs.mask.long(),
+        "return_dict": True,
+    }
     if inputs.types is not None and "token_type_ids" in known:
         given["token_type_ids"] = inputs.types
     if "use_cache" in known:

@@ -16,7 +16,9 @@ RULES = ("first", "last", "end", "mask", "start")
 Rule = str | int
 
 
-def positions_of(rule: Rule, ids: Tensor, mask: Tensor, special: Tensor, numbers: dict[str, int | None]) -> Tensor:
+def positions_of(
+    rule: Rule, ids: Tensor, mask: Tensor, special: Tensor, numbers: dict[str, int | None]
+) -> Tensor:
     """(B,) of the query. ids hold the padding number outside the mask; numbers: of the pad, eos and mask token."""
     place = torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
     if rule in ("first", "start"):
@@ -24,7 +26,9 @@ def positions_of(rule: Rule, ids: Tensor, mask: Tensor, special: Tensor, numbers
     if rule == "end":
         return _last(place, mask & (ids == numbers["eos"]), "the end mark that the head reads")
     if rule == "mask":
-        return _last(place, mask & special & (ids == numbers["mask"]), "the mask token that the decision is about")
+        return _last(
+            place, mask & special & (ids == numbers["mask"]), "the mask token that the decision is about"
+        )
     # The last token that is not padding by number, as decoder classifiers count.
     last = _last(place, mask & (ids != numbers["pad"]), "any token")
     if rule == "last":
@@ -44,11 +48,18 @@ def _last(place: Tensor, where: Tensor, what: str) -> Tensor:
 def find_rule(moved: Tensor, candidates: dict[str, Tensor], name: str) -> str:
     """moved (B,T) bool: positions whose attended sum moves the logits. The rule that names just these."""
     if not moved.any():
-        raise InputError(f"The logits of {name} do not hang on its last attention layer: there is nothing to audit.")
+        raise InputError(
+            f"The logits of {name} do not hang on its last attention layer: there is nothing to audit."
+        )
     for rule, positions in candidates.items():
         expected = torch.zeros_like(moved).scatter(1, positions[:, None], True)
         if torch.equal(moved, expected):
             return rule
+    if (moved.sum(-1) == 1).all():
+        raise InputError(
+            f"The head of {name} reads one position, but neither the first token, the last, nor the end mark: it may count padding "
+            "on the left. Name the position to audit with query=NUMBER."
+        )
     raise InputError(
         f"The head of {name} reads more than one position (it pools over the text), so no single row of attention is behind "
         "the decision. Name the position to audit with query=NUMBER, or use a head that reads one token."

@@ -106,7 +106,7 @@ class _Encoded:
 
 
 def _encoded(text: Text, at: int, tokenizer: Any, limit: int | None, marks: frozenset[int]) -> _Encoded:
-    parts = [text] if isinstance(text, str) else list(text)
+    parts = list(text) if isinstance(text, (list, tuple)) else [text]
     if not 1 <= len(parts) <= 2 or not all(isinstance(part, str) for part in parts):
         raise InputError(f"Text {at} is neither a text nor a pair of texts: {type(text).__name__}.")
     if not all(part.strip() for part in parts):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attnaudit.differentiation import differentiating
 from attnaudit.errors import InputError
-from attnaudit.models.huggingface import passes
+from attnaudit.models.huggingface import as_found, passes
 from attnaudit.models.huggingface.attending import Tape, register
 from attnaudit.models.huggingface.decision import Decision
 from attnaudit.models.huggingface.layers import Layers, layer_modules
@@ -26,7 +26,7 @@ def find_wiring(model: Any, inputs: Inputs) -> Wiring:
     register()
     layers = tuple(layer_modules(model))
     for tapped in (False, True):
-        bare = Wiring(layers, _embedding(model), tapped, (), (), 0, causal=False)
+        bare = Wiring(layers, _embedding(model), as_found.configs_of(model), tapped, (), (), 0, causal=False)
         tape = _pass(model, bare, inputs)
         if not tape.call:
             continue
@@ -39,6 +39,7 @@ def find_wiring(model: Any, inputs: Inputs) -> Wiring:
         return Wiring(
             layers=layers,
             embedding=bare.embedding,
+            configs=bare.configs,
             tapped=tapped,
             layer_of_call=tuple(tape.layer_of_call[call] for call in range(tape.call)),
             calls=calls,
@@ -52,7 +53,12 @@ def find_wiring(model: Any, inputs: Inputs) -> Wiring:
 
 
 def reading_rule(
-    model: Any, wiring: Wiring, decision: Decision, inputs: Inputs, batch: TextBatch, numbers: dict[str, int | None]
+    model: Any,
+    wiring: Wiring,
+    decision: Decision,
+    inputs: Inputs,
+    batch: TextBatch,
+    numbers: dict[str, int | None],
 ) -> str:
     """Where the logits come from, by their gradient at the last attention call."""
     assert batch.special is not None  # text_batches sets it
@@ -90,7 +96,7 @@ def _verify(model: Any, inputs: Inputs, tape: Tape) -> None:
     """What was caught must be what the model itself calls its attention, call by call."""
     own: tuple[Tensor, ...] | None = None
     try:
-        with torch.no_grad(), passes.as_found.evaluating(model):
+        with torch.no_grad(), as_found.evaluating(model):
             own = model(**passes.arguments(model, inputs), output_attentions=True).attentions
     except (TypeError, ValueError, NotImplementedError):
         own = None
@@ -122,5 +128,7 @@ def _embedding(model: Any) -> nn.Module:
     owner = model.get_encoder() if model.config.is_encoder_decoder else model
     found = owner.get_input_embeddings()
     if found is None:
-        raise InputError(f"{type(model).__name__} has no input embeddings of tokens; only models of text can be audited.")
+        raise InputError(
+            f"{type(model).__name__} has no input embeddings of tokens; only models of text can be audited."
+        )
     return found

@@ -1,8 +1,12 @@
 """Figures for papers: (a run, all runs, or findings) -> a matplotlib figure, from stored numbers only. One figure a file."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from attnaudit.report.figures import style
 from attnaudit.report.figures.adversarial_curve import adversarial_curve
 from attnaudit.report.figures.agreement_matrix import agreement_matrix
 from attnaudit.report.figures.dispersion import dispersion
@@ -17,6 +21,7 @@ from attnaudit.report.figures.seed_violins import seed_violins
 from attnaudit.report.figures.sparsity_sweep import sparsity_sweep
 from attnaudit.report.figures.tau_histograms import tau_histograms
 from attnaudit.report.figures.top_item_scatter import top_item_scatter
+from attnaudit.report.sources import Findings
 
 Draw = Callable[[Any], Any]
 
@@ -40,3 +45,13 @@ OF_FINDINGS: dict[str, tuple[str, Draw]] = {
     "sparsity_sweep": ("sparsity", sparsity_sweep),
 }
 FIGURES = (*OF_RUN, *OF_RUNS, *OF_FINDINGS)
+
+
+def save_figure(name: str, summary: pd.DataFrame, examples: pd.DataFrame, path: Path) -> Path | None:
+    """The figure of an intervention by its name, as PNG, or None where a table says it all."""
+    for intervention, draw in OF_FINDINGS.values():
+        if intervention == name:
+            with style.paper():
+                figure = draw(Findings(name, name, summary, examples))
+                return style.save(figure, path.with_suffix(""), [path.suffix.removeprefix(".")])[0]
+    return None

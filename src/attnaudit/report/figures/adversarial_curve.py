@@ -31,6 +31,11 @@ def adversarial_curve(findings: Findings) -> Any:
     axes.axhline(np.log(2), color=RED, lw=0.8, ls="--")
     axes.annotate("ln 2, the most", (1, np.log(2)), xycoords=("axes fraction", "data"), xytext=(-2, 2),
                   textcoords="offset points", ha="right", fontsize=6.5, color=RED)  # fmt: skip
-    axes.set(xlabel="change of predictions (TVD)", ylabel="distance of attention (JSD)", xlim=(0, None), ylim=(0, 0.76))
+    axes.set(
+        xlabel="change of predictions (TVD)",
+        ylabel="distance of attention (JSD)",
+        xlim=(0, None),
+        ylim=(0, 0.76),
+    )
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure

@@ -27,9 +27,11 @@ def agreement_matrix(run: Run) -> Any:
     image = axes.imshow(matrix, cmap="cividis", vmin=-1, vmax=1, aspect="auto")
     axes.set_facecolor("#f2f2f2")
     for (row, place), tau in np.ndenumerate(matrix):
-        known = not np.isnan(tau)
-        axes.text(place, row, f"{tau:.2f}" if known else "·", ha="center", va="center",
-                  color="white" if known and tau < 0.2 else "black")  # fmt: skip
+        dark = (
+            not np.isnan(tau) and image.cmap(image.norm(tau))[1] < 0.5
+        )  # of red, green and blue, green is nearest to lightness
+        told = "·" if np.isnan(tau) else f"{tau:.2f}".replace("-", "−")
+        axes.text(place, row, told, ha="center", va="center", color="white" if dark else "black")
     axes.set_xticks(range(len(across)), [shown(each) for each in across])
     axes.set_yticks(range(len(down)), [shown(each) for each in down])
     axes.xaxis.tick_top()

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from attnaudit.errors import NotApplicable
-from attnaudit.report.figures.style import BLUE, COLOURS, GREY, LINES, MARKS, RED, column, shown
+from attnaudit.report.figures.style import COLOURS, GREY, LINES, MARKS, RED, column, shown
 from attnaudit.report.sources import Run
 
 
@@ -17,11 +17,22 @@ def epsilon_curve(run: Run) -> Any:
     """Needs the audit epsilon_curve. The band is the 95 % interval of the mean, the dashed line the mean upper bound."""
     found, upper = _curve(run, "all", "jsd"), _curve(run, "all", "upper")
     figure, axes = column(2.1)
-    axes.fill_between(found["epsilon"], found["low"], found["high"], color=BLUE, alpha=0.25, lw=0)
-    axes.plot(found["epsilon"], found["mean"], "o-", color=BLUE, ms=3, label="all examples")
+    axes.fill_between(found["epsilon"], found["low"], found["high"], color=GREY, alpha=0.3, lw=0)
+    axes.plot(found["epsilon"], found["mean"], "-", color="black", lw=1.4, label="all examples")
     tight = np.allclose(found["mean"], upper["mean"], atol=1e-9)
     label = "upper bound (the same: exact)" if tight else "upper bound"
-    axes.plot(upper["epsilon"], upper["mean"], color="black", ls="--", lw=0.8, label=label)
+    axes.plot(
+        upper["epsilon"],
+        upper["mean"],
+        ls="--",
+        lw=0.7,
+        marker="D",
+        ms=4,
+        color=RED,
+        mfc="none",
+        mew=0.7,
+        label=label,
+    )
     groups = run.by_class()
     for at, (name, _) in enumerate(groups if len(groups) > 1 else []):
         part = _curve(run, name, "jsd")
@@ -33,8 +44,10 @@ def epsilon_curve(run: Run) -> Any:
     if (found["epsilon"] > 0).all():
         axes.set_xscale("log")
         axes.minorticks_off()
-    axes.set_xticks(found["epsilon"], [f"{each:g}" for each in found["epsilon"]], rotation=45 if len(found) > 7 else 0)
-    axes.set(xlabel="ε, the change that counts as the same prediction (TVD)", ylabel="furthest JSD, mean", ylim=(0, 0.72))
+    axes.set_xticks(
+        found["epsilon"], [f"{each:g}" for each in found["epsilon"]], rotation=45 if len(found) > 7 else 0
+    )
+    axes.set(xlabel="ε (TVD that counts as the same prediction)", ylabel="furthest JSD, mean", ylim=(0, 0.72))
     axes.grid(axis="y", color=GREY, alpha=0.25, lw=0.4)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure

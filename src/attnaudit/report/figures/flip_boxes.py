@@ -36,7 +36,7 @@ def flip_boxes(run: Run) -> Any:
     for at, name in enumerate(order, start=1):
         axes.text(1.03, at, f"{100 * flips[name]:.0f} %", va="center", ha="left", fontsize=6.5)
     axes.text(1.03, len(order) + 0.75, "flip", va="center", ha="left", fontsize=6.5)
-    axes.set(xlabel="share of items removed until the decision flips", xlim=(-0.02, 1.02))
+    axes.set(xlabel="share removed until the decision flips", xlim=(-0.02, 1.02))
     return figure
 
 

@@ -23,6 +23,8 @@ def furthest_histogram(run: Run) -> Any:
     if upper is not None and np.nanmax(upper - jsd) > 1e-9:
         outline(axes, upper, _BINS, _LIMITS, label="upper bound, all", color="black", ls="--", lw=1)
     axes.axvline(math.log(2), color=RED, lw=0.8, ls="--", label="ln 2, the most")
-    axes.set(xlabel="JSD of the furthest attention with the same prediction", ylabel="share of examples", xlim=(0, 0.72))
+    axes.set(
+        xlabel="furthest JSD with the same prediction (nats)", ylabel="share of examples", xlim=(0, 0.72)
+    )
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure

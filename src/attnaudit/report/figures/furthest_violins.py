@@ -16,5 +16,5 @@ def furthest_violins(run: Run) -> Any:
     figure, axes = column(2.5)
     violins_by_peak(axes, peak, jsd, run.by_class())
     axes.axvline(math.log(2), color=RED, lw=0.8, ls="--")
-    axes.set(xlabel="JSD of the furthest attention with the same prediction", xlim=(-0.015, 0.72))
+    axes.set(xlabel="furthest JSD with the same prediction (nats)", xlim=(-0.015, 0.72))
     return figure

@@ -11,7 +11,11 @@ from attnaudit.report.figures.style import COLOURS, HATCHES, shown
 
 
 def histograms_by_class(
-    axes: Any, values: np.ndarray, groups: Sequence[tuple[str, np.ndarray]], bins: int, limits: tuple[float, float]
+    axes: Any,
+    values: np.ndarray,
+    groups: Sequence[tuple[str, np.ndarray]],
+    bins: int,
+    limits: tuple[float, float],
 ) -> None:
     """values (examples,), groups (name, mask); NaN left out."""
     for at, (name, members) in enumerate(groups):

@@ -22,6 +22,8 @@ def information_by_rank(run: Run) -> Any:
     axes[1].set(ylabel="mean\nattention", xlabel="rank by attention, 1 = the most attended")
     axes[1].xaxis.get_major_locator().set_params(integer=True)
     tau = found.summary.set_index("metric").loc["weighted_tau"]
-    axes[0].set_title(f"weighted tau {tau['value']:.2f} [{tau['low']:.2f}, {tau['high']:.2f}], by chance {tau['floor']:.2f}")
+    axes[0].set_title(
+        f"weighted tau {tau['value']:.2f} [{tau['low']:.2f}, {tau['high']:.2f}], by chance {tau['floor']:.2f}"
+    )
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure

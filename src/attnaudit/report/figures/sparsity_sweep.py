@@ -18,7 +18,8 @@ def sparsity_sweep(findings: Findings) -> Any:
     """Of the intervention sparsity: agreement with gradients and with chance, furthest attention, accuracy."""
     order = findings.summary.reset_index(drop=True)
     names = [
-        shown(line.projection) + ("" if np.isnan(line.value) else f" {line.value:g}") for line in order.itertuples()
+        shown(line.projection) + ("" if np.isnan(line.value) else f" {line.value:g}")
+        for line in order.itertuples()
     ]
     place = np.arange(len(order))
     figure, axes = column(2.5)

@@ -26,7 +26,7 @@ def tau_histograms(run: Run) -> Any:
         histograms_by_class(each, run.need("agreement", "tau", measure), run.by_class(), _BINS, (-1, 1))
         if chance is not None:
             outline(each, chance, _BINS, (-1, 1), label="random scores", color="black", ls=":", lw=1.1)
-        each.set(ylabel="share of examples", xlim=(-1, 1))
+        each.set(ylabel="share of examples", xlim=(-1, 1), xticks=(-1, -0.5, 0, 0.5, 1))
         each.set_title(f"tau with {shown(measure)}", loc="left", pad=2)
     axes[-1, 0].set_xlabel("Kendall's tau with attention")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2)

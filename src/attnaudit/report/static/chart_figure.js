@@ -21,7 +21,7 @@ const chartFigure = (() => {
   const config = (view) => ({
     background: view.paper, font: "system-ui, sans-serif",
     view: { stroke: null }, range: { category: view.colours },
-    axis: { labelColor: view.soft, titleColor: view.soft, gridColor: view.line, gridOpacity: 0.6, domainColor: view.line, tickColor: view.line, titleFontWeight: "normal", labelFontSize: 11, titleFontSize: 12, titlePadding: 8 },
+    axis: { labelColor: view.soft, titleColor: view.soft, gridColor: view.line, gridOpacity: 0.6, domainColor: view.line, tickColor: view.line, titleFontWeight: "normal", labelFontSize: 11, titleFontSize: 12, titlePadding: 8, labelOverlap: "greedy" },
     legend: { labelColor: view.ink, titleColor: view.soft, titleFontWeight: "normal", symbolType: "circle", titleOrient: "left" },
     header: { labelColor: view.soft, titleColor: view.soft, titleFontWeight: "normal" },
   });
@@ -54,9 +54,10 @@ const chartFigure = (() => {
       shown = null;
       if (!made?.rows.length) { canvas.replaceChildren(dom.make("p", { class: "soft", text: "Nothing to draw for this class." })); return; }
       if (made.element) { canvas.replaceChildren(made.element); return; }
-      const sized = made.spec.facet ? {} : { width: "container", height: made.height ?? 230, autosize: { type: "fit", contains: "padding" } };
+      const sized = made.spec.facet ? {} : { width: "container", height: made.height ?? 210, autosize: { type: "fit-x", contains: "padding" } };
       const place = dom.make("div", { class: "plot" });
       canvas.replaceChildren(place);
+      canvas.classList.add("drawn");
       const result = await vegaEmbed(place, { ...sized, ...made.spec, description: chart.title, config: config(view) },
         { actions: false, ast: true, renderer: "svg", tooltip, defaultStyle: false, mode: "vega-lite" });
       shown = result;

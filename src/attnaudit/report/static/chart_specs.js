@@ -7,9 +7,11 @@ const chartSpecs = (() => {
   /** group -1 is all examples together; a view of one class keeps that one. */
   const inView = (view) => (group) => view.group < 0 || group === view.group;
   const className = (data, group) => (group < 0 ? "all" : data.classes[group]);
-  const colour = (data, title = "predicted") => ({ field: "class", type: "nominal", title,
-    scale: { domain: data.classes }, legend: data.classes.length > 1 ? { orient: "top", title, labelLimit: 140 } : null });
+  const colour = (data, view, title = "predicted") => ({ field: "class", type: "nominal", title,
+    scale: { domain: data.classes }, legend: data.classes.length > 1 ? { orient: "top", title, labelLimit: 140, columns: Math.max(1, Math.floor(view.width / 130)) } : null });
   const quantity = (field, title, extra = {}) => ({ field, type: "quantitative", title, ...extra });
+
+  const told = (...fields) => fields.map((field) => (typeof field === "string" ? { field } : field));
 
   /** Histograms by class, side by side in each bin's height; `beside`: counts of another measure as a line. */
   function histogram(data, part, measure, view, title, beside) {
@@ -21,14 +23,14 @@ const chartSpecs = (() => {
     });
     const layer = [{ mark: { type: "bar", binSpacing: 0.5, opacity: 0.85 }, encoding: {
       x: quantity("from", title, { bin: { binned: true, step: width }, scale: { domain: [part.low, part.high] }, axis: { tickCount: 8, format: ".2~f" } }),
-      x2: { field: "to" }, y: quantity("count", "examples", { stack: "zero" }), color: colour(data),
-      tooltip: ["class", { field: "from", format: ".3f" }, { field: "to", format: ".3f" }, "count"] } }];
+      x2: { field: "to" }, y: quantity("count", "examples", { stack: "zero" }), color: colour(data, view),
+      tooltip: told("class", { field: "from", format: ".3f" }, { field: "to", format: ".3f" }, "count") } }];
     if (beside && part.measures[beside]) {
       const totals = new Array(bins).fill(0);
       part.measures[beside].counts.forEach((counts, group) => { if (inView(view)(group)) counts.forEach((count, at) => { totals[at] += count; }); });
       const line = totals.map((floor, at) => ({ middle: part.low + (at + 0.5) * width, floor }));
       layer.push({ data: { values: line }, mark: { type: "line", interpolate: "step", strokeDash: [4, 3], strokeWidth: 1.5, color: view.ink },
-        encoding: { x: quantity("middle", title), y: quantity("floor", "examples"), tooltip: [{ field: "middle", format: ".3f" }, "floor"] } });
+        encoding: { x: quantity("middle", title), y: quantity("floor", "examples"), tooltip: told({ field: "middle", format: ".3f" }, "floor") } });
       line.forEach(({ middle, floor }) => rows.push({ class: plain(beside), from: middle - width / 2, to: middle + width / 2, count: floor }));
     }
     return { rows, spec: { layer, data: { values: rows.filter((row) => row.class !== plain(beside ?? "")) } } };
@@ -49,9 +51,9 @@ const chartSpecs = (() => {
   function scatter(data, view, x, y, xTitle, yTitle, most) {
     const rows = points(data, x, y, view);
     return rows && { rows, spec: { data: { values: rows }, mark: { type: "point", filled: true, size: 18, opacity: 0.45 }, encoding: {
-      x: quantity(x, xTitle, { scale: { domain: [0, 1] } }), y: quantity(y, yTitle, { scale: { domain: [0, most] } }), color: colour(data),
-      shape: { field: "class", type: "nominal", scale: { domain: data.classes }, legend: null },
-      tooltip: ["class", { field: x, format: ".4f" }, { field: y, format: ".4f" }] } } };
+      x: quantity(x, xTitle, { scale: { domain: [0, 1] } }), y: quantity(y, yTitle, { scale: { domain: [0, most] } }), color: colour(data, view),
+      shape: colour(data, view),
+      tooltip: told("class", { field: x, format: ".4f" }, { field: y, format: ".4f" }) } } };
   }
 
   function violins(data, view) {
@@ -60,12 +62,12 @@ const chartSpecs = (() => {
       const total = each.counts.reduce((a, b) => a + b, 0);
       return each.counts.map((count, at) => ({ class: className(data, each.class), largest: each.widest, change: (at + 0.5) / bins, share: count / total, count }));
     });
-    return { rows, spec: { data: { values: rows }, facet: { row: { field: "largest", type: "nominal", title: "largest weight", sort: "descending",
+    return { rows, spec: { data: { values: rows }, facet: { row: { field: "largest", type: "nominal", title: "largest weight", sort: ["0.75–1", "0.5–0.75", "0.25–0.5", "0–0.25"],
       header: { labelAngle: 0, labelAlign: "left" } } },
-    spacing: 2, spec: { width: view.width - 130, height: 62, mark: { type: "area", interpolate: "step-center", opacity: 0.75 }, encoding: {
+    spacing: 2, spec: { width: view.width - 130, height: 62, mark: { type: "area", interpolate: "monotone", opacity: 0.75 }, encoding: {
       x: quantity("change", "median change when shuffled (TVD)", { scale: { domain: [0, 1] } }),
-      y: quantity("share", null, { stack: "center", axis: null }), color: colour(data),
-      tooltip: ["class", "largest", { field: "change", format: ".3f" }, "count"] } }, resolve: { scale: { y: "independent" } } } };
+      y: quantity("share", null, { stack: "center", axis: null }), color: colour(data, view),
+      tooltip: told("class", "largest", { field: "change", format: ".3f" }, "count") } }, resolve: { scale: { y: "independent" } } } };
   }
 
   function epsilon(data, view) {

@@ -23,9 +23,9 @@ const moreCharts = (() => {
     const shown = names.map(plain);
     const rows = cells.flatMap((cell) => [cell, { ...cell, a: cell.b, b: cell.a }]).map((cell) => ({ ...cell, a: plain(cell.a), b: plain(cell.b) }));
     const axis = (field) => ({ field, type: "nominal", title: null, sort: shown, scale: { domain: shown }, axis: { labelAngle: field === "a" ? -40 : 0, labelLimit: 150 } });
-    return { rows, height: Math.max(200, Math.min(26 * names.length, view.width * 0.75)), spec: { data: { values: rows }, layer: [
+    return { rows, height: 26 * names.length, spec: { data: { values: rows }, layer: [
       { mark: "rect", encoding: { x: axis("a"), y: axis("b"), tooltip: ["a", "b", "tau", "count"].map((field) => ({ field })),
-        color: quantity("tau", "tau", { scale: { domain: [-1, 0, 1], range: view.diverging }, legend: { orient: "top", gradientLength: 140, gradientThickness: 8 } }) } },
+        color: quantity("tau", "tau", { scale: { domain: [-1, 0, 1], range: view.diverging, interpolate: "rgb" }, legend: { orient: "top", gradientLength: 140, gradientThickness: 8 } }) } },
       ...(view.width < 380 ? [] : [{ mark: { type: "text", fontSize: 10 }, encoding: { x: axis("a"), y: axis("b"), text: { field: "tau", format: ".2f" },
         color: { condition: { test: "abs(datum.tau) > 0.6", value: view.onStrong }, value: view.ink } } }])] } };
   }
@@ -36,9 +36,9 @@ const moreCharts = (() => {
     const rows = found.detail.flatMap((line) => Object.entries(kinds).filter(([key]) => key in line)
       .map(([key, kind]) => ({ rank: line.rank, kind, information: line[key], mean_attention: line.mean_attention })));
     return { rows, spec: { data: { values: rows }, mark: { type: "line", point: { size: 22 } }, encoding: {
-      x: quantity("rank", "rank by attention, 1 = most attended"), y: quantity("information", "mutual information with the output (normalised)"),
-      color: { field: "kind", type: "nominal", title: null, legend: { orient: "top" } }, strokeDash: { field: "kind", type: "nominal", legend: null },
-      tooltip: ["kind", "rank", { field: "information", format: ".3f" }, { field: "mean_attention", format: ".3f" }] } } };
+      x: quantity("rank", "rank by attention, 1 = most attended"), y: quantity("information", "mutual information"),
+      color: kind(), strokeDash: kind(),
+      tooltip: [{ field: "kind" }, { field: "rank" }, { field: "information", format: ".3f" }, { field: "mean_attention", format: ".3f" }] } } };
   }
 
   /** Interventions: how far attention moved for how much change of prediction, or between seeds. */
@@ -50,7 +50,7 @@ const moreCharts = (() => {
         { mark: { type: "rule" }, encoding: { x: quantity("tvd_low", "change of predictions (TVD)"), x2: { field: "tvd_high" }, y: quantity("jsd", "distance of attention (JSD)"), color: kind() } },
         { mark: { type: "rule" }, encoding: { x: quantity("tvd", "change of predictions (TVD)"), y: quantity("jsd_low", "distance of attention (JSD)"), y2: { field: "jsd_high" }, color: kind() } },
         { mark: { type: "point", filled: true, size: 60 }, encoding: { x: quantity("tvd", "change of predictions (TVD)"), y: quantity("jsd", "distance of attention (JSD)", { scale: { domain: [0, 0.7] } }), color: kind(),
-          shape: { field: "kind", type: "nominal", legend: null }, tooltip: ["kind", "lam", "tvd", "jsd", "accuracy"].map((field) => ({ field })) } }] } };
+          shape: kind(), tooltip: ["kind", "lam", "tvd", "jsd", "accuracy"].map((field) => ({ field })) } }] } };
     }
     if (found.examples.length && found.examples[0].max_attention !== undefined) {
       const rows = found.examples;

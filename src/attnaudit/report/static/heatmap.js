@@ -14,6 +14,8 @@ const heatmap = (() => {
     return out;
   }
 
+  const figure = (weight) => (weight === null ? "–" : Math.abs(weight) < 10 ? weight.toFixed(3) : weight.toPrecision(3));
+
   /** How dark: 0 to 1, relative to the largest weight of the text. Below 0 counts by its size. */
   function shades(weights) {
     const top = weights.reduce((most, weight) => Math.max(most, Math.abs(weight ?? 0)), 0) || 1;
@@ -32,7 +34,7 @@ const heatmap = (() => {
       const element = dom.make("span", { class: marked.has(n) ? "w evidence" : "w" }, dom.word(tokens[n]));
       element.style.setProperty("--s", shade[n].toFixed(3));
       element.dataset.n = n;
-      if (withNumbers) element.append(dom.make("span", { class: "n", text: dom.number(weights[n]) }));
+      if (withNumbers) element.append(dom.make("span", { class: "n", text: figure(weights[n]) }));
       words[n] = element;
       return element;
     };

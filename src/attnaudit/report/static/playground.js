@@ -95,6 +95,7 @@ const playground = (() => {
     const random = () => Math.random();
     const uniform = () => set(exact.uniform(words), "Every word the same weight.");
     const element = dom.make("div", { class: "playground" },
+      field.element,
       result.element,
       dom.make("div", { class: "buttons", role: "group", "aria-label": "ready-made attentions" },
         dom.button("Original", () => set(start.slice())),
@@ -103,7 +104,6 @@ const playground = (() => {
         dom.button("Furthest with the same answer", furthest),
         dom.button("Smallest removal that flips", flip)),
       note,
-      field.element,
       dom.make("div", { class: "controls" },
         dom.make("label", { class: "field weight" }, chosen, dom.make("span", { class: "pair" }, slider, weight)),
         share.element,

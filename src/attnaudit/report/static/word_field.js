@@ -9,11 +9,11 @@ const wordField = (() => {
     const count = example.tokens.length;
     const marked = new Set(example.evidence || []);
     const buttons = [], figures = [];
-    let selected = 0, carried = null; // {from, to}: what the keys or the pointer hold
+    let selected = exact.argmax(weights()), carried = null; // {from, to}: what the keys or the pointer hold
     const draw = (n) => {
       figures[n] = dom.make("span", { class: "n" });
-      buttons[n] = dom.make("button", { type: "button", class: marked.has(n) ? "w evidence" : "w", tabindex: n ? "-1" : "0",
-        "aria-pressed": n ? "false" : "true" }, dom.word(example.tokens[n]), figures[n]);
+      buttons[n] = dom.make("button", { type: "button", class: marked.has(n) ? "w evidence" : "w", tabindex: n === selected ? "0" : "-1",
+        "aria-pressed": String(n === selected) }, dom.word(example.tokens[n]), figures[n]);
       buttons[n].dataset.n = n;
       return buttons[n];
     };
@@ -96,7 +96,7 @@ const wordField = (() => {
 
     function show(alpha) {
       heatmap.shades(alpha).forEach((shade, n) => {
-        const figure = dom.number(alpha[n]);
+        const figure = alpha[n].toFixed(3);
         if (figures[n].textContent !== figure) figures[n].textContent = figure;
         buttons[n].style.setProperty("--s", shade.toFixed(3));
         buttons[n].dataset.weight = alpha[n];

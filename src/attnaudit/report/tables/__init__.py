@@ -1,0 +1,17 @@
+"""Tables for papers: (a run, or all runs) -> a table, from stored numbers only. One table a file."""
+
+from collections.abc import Callable
+from typing import Any
+
+from attnaudit.report.tables.flips import flips
+from attnaudit.report.tables.jain_wallace_table2 import jain_wallace_table2
+from attnaudit.report.tables.runs import runs
+from attnaudit.report.tables.summary import summary, summary_by_class
+from attnaudit.report.tables.table import PaperTable
+
+Make = Callable[[Any], PaperTable]
+
+OF_RUN: dict[str, Make] = {"summary": summary, "summary_by_class": summary_by_class}
+OF_RUNS: dict[str, Make] = {"runs": runs, "jain_wallace_table2": jain_wallace_table2, "flips": flips}
+RELEASED = "jain_wallace_released"  # csv only, several files: attnaudit.report.tables.jain_wallace_released
+TABLES = (*OF_RUN, *OF_RUNS, RELEASED)

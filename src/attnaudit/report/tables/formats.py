@@ -1,0 +1,138 @@
+"""A table as csv, Markdown or LaTeX. Names come from the data and may hold anything: they stay text in every format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+import pandas as pd
+
+from attnaudit.report.tables.table import PaperTable
+
+_LONGEST = 60  # characters of a printed cell
+_LONG = 45  # lines; longer tables may break over pages
+_LATEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+          "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+          "–": r"\textendash{}", "−": "$-$", "±": r"$\pm$", "≤": r"$\leq$", "·": r"$\cdot$", "…": r"\ldots{}"}  # fmt: skip
+_MARKDOWN = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {mark: f"\\{mark}" for mark in "\\`*_[]|~$"}
+
+
+def to_csv(table: PaperTable) -> str:
+    return csv_text(table.numbers)
+
+
+def csv_text(frame: pd.DataFrame, *, index: bool = False) -> str:
+    """Every number so that it reads back the same; an undefined one is an empty cell."""
+    safe = frame.copy()
+    for column in safe.columns:
+        if not pd.api.types.is_numeric_dtype(safe[column]):
+            safe[column] = [_cell(str(each)) for each in safe[column]]
+    safe.columns = [_cell(str(each)) for each in safe.columns]
+    return safe.to_csv(index=index, lineterminator="\n", float_format=repr_of)
+
+
+def repr_of(value: float) -> str:
+    return repr(float(value))
+
+
+def _cell(text: str) -> str:
+    """One line, and nothing that a spreadsheet would run as a formula."""
+    plain = _one_line(text)
+    formula = plain[:1] in ("=", "@") or (plain[:1] in ("+", "-") and not _is_number(plain))
+    return f"'{plain}" if formula else plain
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def to_markdown(table: PaperTable) -> str:
+    """A pipe table; the caption above it."""
+    frame = table.printed
+    align = ["---" if at < table.words else "---:" for at in range(frame.shape[1])]
+    heads = [f"{head} {name}".strip() for head, name in zip(_heads(table), frame.columns, strict=True)]
+    rows = [[markdown(str(each)) for each in row] for row in frame.itertuples(index=False)]
+    lines = [[markdown(each) for each in heads], align, *rows]
+    return (
+        f"{markdown(table.caption, 500)}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    )
+
+
+def to_latex(table: PaperTable) -> str:
+    """tabular, or longtable beyond 45 lines, with the rules of booktabs; the caption as a comment. A name that repeats is printed once."""
+    frame = table.printed
+    kind = "longtable" if len(frame) > _LONG else "tabular"
+    columns = "l" * table.words + "r" * (frame.shape[1] - table.words)
+    head = [*_spanning(_heads(table)), _row([latex(str(each)) for each in frame.columns])]
+    body: list[str] = []
+    above = [""] * table.words
+    for row in frame.itertuples(index=False):
+        cells = [str(each) for each in row]
+        # Only while all the cells to the left repeat too, and never the last word.
+        same = next((at for at in range(table.words) if cells[at] != above[at]), table.words)
+        if body and same == 0 and table.words > 1:
+            body.append(r"\addlinespace")
+        body.append(
+            _row(["" if at < min(same, table.words - 1) else latex(each) for at, each in enumerate(cells)])
+        )
+        above = cells[: table.words]
+    packages = "booktabs, longtable" if kind == "longtable" else "booktabs"
+    repeated = [r"\endhead"] if kind == "longtable" else []
+    lines = [f"% {_one_line(table.caption)}", f"% Packages: {packages}. Letters beyond Latin need LuaLaTeX or XeLaTeX.",
+             rf"\begin{{{kind}}}{{{columns}}}", r"\toprule", *head, r"\midrule", *repeated, *body, r"\bottomrule",
+             rf"\end{{{kind}}}"]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _heads(table: PaperTable) -> list[str]:
+    return list(table.heads) or [""] * table.printed.shape[1]
+
+
+def _spanning(heads: Sequence[str]) -> list[str]:
+    """A line of heads, each over its columns with a rule below; nothing where there are none."""
+    if not any(heads):
+        return []
+    cells, rules, at = [], [], 1
+    for head, columns in groupby(heads):
+        width = len(list(columns))
+        cells += [rf"\multicolumn{{{width}}}{{c}}{{{latex(head)}}}"] if head else [""] * width
+        rules += [rf"\cmidrule(lr){{{at}-{at + width - 1}}}"] if head else []
+        at += width
+    return [_row(cells), " ".join(rules)]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def latex(text: str) -> str:
+    escaped = "".join(_LATEX.get(each, each) for each in _short(text))
+    apart = re.sub(r"([-`',])(?=\1)|([?!])(?=`)", r"\g<0>{}", escaped)  # no ligatures
+    return f"{{}}{apart}" if apart[:1] in ("[", "*") else apart  # or \\ would take them for its options
+
+
+def markdown(text: str, longest: int = _LONGEST) -> str:
+    plain = "".join(_MARKDOWN.get(each, each) for each in _short(text, longest))
+    return re.sub(r"\b(https?|www|ftp|mailto)(?=[:.])", r"\1&#8203;", plain)  # or it would become a link
+
+
+def _short(text: str, longest: int = _LONGEST) -> str:
+    plain = _one_line(text[: 4 * longest])
+    return plain if len(plain) <= longest else f"{plain[: longest - 1].rstrip()}…"
+
+
+def _one_line(text: str) -> str:
+    """Letters only: no control characters, no line ends, no halves of a pair."""
+    return "".join(each if each.isprintable() else " " for each in text).strip()
+
+
+FORMATS: dict[str, tuple[str, Callable[[PaperTable], str]]] = {
+    "csv": ("csv", to_csv),
+    "md": ("md", to_markdown),
+    "latex": ("tex", to_latex),
+}

@@ -1,0 +1,88 @@
+"""tau by predicted class as in the csv files released with Jain & Wallace 2019 (graph_outputs of their repository).
+
+Theirs: GradientPval/sst+lstm+tanh.csv and pyxc-pyc_pval/sst+lstm+tanh.csv (leave-one-out), header ",pval_sig,mean,std", rows "0", "1" and
+"Overall"; pval_sig the share with p ≤ 0.05 in two decimals, std that of the population. Most released files hold the class rows or
+Overall alone; one version of their code writes both, and so do we, the classes first. An undefined tau makes their mean NaN and counts
+as not significant; here it counts as not significant too, and is left out of mean and std.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from attnaudit import choices
+from attnaudit.errors import NotApplicable
+from attnaudit.papers.published import corpus_of
+from attnaudit.report.sources import Run
+from attnaudit.store import file_name
+
+FOLDERS = {"gradient": "GradientPval", "leave_one_out": "pyxc-pyc_pval"}
+_CORPORA = {"newsgroups": "20News_sports", "adr_tweets": "tweet", "ag_news": "agnews", "mimic:task=diabetes": "diab",
+            "mimic:task=anemia": "anemia", "cnn_qa": "cnn"}  # fmt: skip
+_PARTS = {"bilstm": "lstm", "cnn": "cnn(1,3,5,7)", "additive": "tanh"}
+_USUAL = {
+    "model": "attentive",
+    "projection": "softmax",
+    "output": "linear_query",
+    "variant": "ordinary",
+    "seed": 0,
+}
+
+
+def released(run: Run, measure: str) -> pd.DataFrame:
+    """pval_sig (text), mean, std by class number and Overall. By class with at most three predicted, as there."""
+    tau = run.need("agreement", "tau", measure)
+    p = run.need("agreement", "p", measure)
+    predicted = run.columns.predicted
+    groups = {"Overall": np.ones(len(tau), dtype=bool)}
+    if len(seen := np.unique(predicted)) < 4:
+        groups = {**{str(number): predicted == number for number in seen}, **groups}
+    lines = {}
+    for name, members in groups.items():
+        known = tau[members][~np.isnan(tau[members])]
+        lines[name] = {
+            "pval_sig": f"{(p[members] <= 0.05).sum() / members.sum():.2f}",
+            "mean": known.mean() if len(known) else np.nan,
+            "std": known.std() if len(known) else np.nan,
+        }
+    return pd.DataFrame.from_dict(lines, orient="index", columns=["pval_sig", "mean", "std"])
+
+
+def released_names(runs: Sequence[Run]) -> list[str]:
+    """Their way to name a run, dataset+encoder+scorer, with what is unusual about ours after it; no two the same."""
+    names = [_name(run) for run in runs]
+    return [
+        f"{name}+{run.title[-8:]}" if names.count(name) > 1 else name
+        for name, run in zip(names, runs, strict=True)
+    ]
+
+
+def _name(run: Run) -> str:
+    chosen = run.choices
+    if not chosen:
+        return file_name(run.title)
+    corpus = corpus_of(chosen["dataset"])
+    told = _CORPORA.get(corpus, corpus.replace(":task=", "_"))
+    parts = [choices.parse(str(chosen[key]))[0] for key in ("encoder", "scorer")]
+    unusual = [f"seed_{chosen[key]}" if key == "seed" else str(chosen[key])
+               for key, usual in _USUAL.items() if chosen.get(key, usual) != usual]  # fmt: skip
+    return "+".join(
+        [file_name(told), *(_PARTS.get(part, file_name(part)) for part in parts), *map(file_name, unusual)]
+    )
+
+
+def released_tables(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
+    """{"GradientPval/sst+lstm+tanh": table}, of the runs and measures that have it."""
+    found, why = {}, "no run was given"
+    for run, name in zip(runs, released_names(runs), strict=True):
+        for measure, folder in FOLDERS.items():
+            try:
+                found[f"{folder}/{name}"] = released(run, measure)
+            except NotApplicable as reason:
+                why = str(reason)
+    if not found:
+        raise NotApplicable(why)
+    return found

@@ -1,0 +1,42 @@
+"""Small finished runs for the tests of figures and tables: trained, audited and stored as a user's would be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from attnaudit import store
+from attnaudit.cell import make_cell, run_cell
+from attnaudit.report.sources import Run, gather
+
+DATASET = "keyword:train=300,dev=60,test=80,length=12,jitter=3,distractors=2"
+HOSTILE = (
+    "$x_1^{2}$ & \\alpha %#~",
+    "=cmd|' /C calc'!A0 <script>alert(1)</script>\x00\n\u202eשלום 🙂 " + "x" * 10_000,
+)
+
+
+def finished(out: Path, **changes: object) -> Path:
+    settings = {"encoder": "average", "embedding": 8, "epochs": 2, "learning_rate": 0.02, **changes}
+    return run_cell(make_cell(DATASET, **settings), out, show_progress=False)
+
+
+def opened(folder: Path) -> Run:
+    (run,) = gather([folder]).runs
+    return run
+
+
+def renamed_classes(folder: Path, to: Path, names: tuple[str, str]) -> Path:
+    """The same run, its two classes called otherwise."""
+    results = store.load_results(folder)
+    groups = dict(zip(results.about["classes"], names, strict=True))
+    about = {**results.about, "classes": list(names)}
+    summaries = results.summaries.assign(
+        group=[groups.get(name, name) for name in results.summaries["group"]]
+    )
+    to.mkdir(parents=True)
+    details = {
+        key: value for key, value in about["run"].items() if key not in ("about", "format", "versions")
+    }
+    store.write_results(replace(results, summaries=summaries, about=about), to, run=details)
+    return to
