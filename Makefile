@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all lint bench docs picture clean
+.PHONY: demo test test-all lint bench docs picture vega clean
 
 demo: $(READY)
 	$(BIN)/attnaudit run --dataset babi:task=1 --out demo/runs
@@ -29,6 +29,11 @@ bench: $(READY)
 picture: demo
 	chromium --headless --no-sandbox --disable-gpu --disable-background-networking --hide-scrollbars \
 		--window-size=900,1180 --screenshot=docs/images/card.png "file://$(CURDIR)/demo/report.html"
+
+# Only for a new version of Vega-Lite: the script it writes is kept in the repository.
+vega: $(READY)
+	$(BIN)/pip install --quiet vl-convert-python==1.9.0.post1
+	$(BIN)/python tools/make_vega.py
 
 docs: $(READY)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[docs]"

@@ -1,7 +1,7 @@
 """How much do 100 shuffles of attention cost at the default site, against 100 forward passes? And leave-one-out against Captum's?
 
 A BERT of MiniLM's size (6 layers of 384, 12 heads) with random weights, and words of a made-up vocabulary: time does not hang on either.
-One run measures both sides, so that other work on the machine slows both.
+Both sides in one run, in seconds of the processor.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def texts() -> list[str]:
 
 
 def seconds(step: Callable[[], object], repeats: int = 3) -> float:
-    """The fastest of some runs, after one to warm up."""
+    """Of the processor, which other work on the machine does not change much; the fastest of some runs, after one to warm up."""
     step()
     times = []
     for _ in range(repeats):
-        started = time.perf_counter()
+        started = time.process_time()
         step()
-        times.append(time.perf_counter() - started)
+        times.append(time.process_time() - started)
     return min(times)
 
 

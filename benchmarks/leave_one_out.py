@@ -61,14 +61,14 @@ def main() -> None:
     corpora = {
         "SST": (texts(128, 19, 1), 5),
         "IMDB": (texts(16, 180, 5), 2),
-        "one text of SST": (texts(1, 19, 0), 20),
+        "one of SST": (texts(1, 19, 0), 20),
     }
     for name, (batch, repeats) in corpora.items():
         for encoder in ENCODERS:
             for embedding in (100, 300):
                 slow, fast, difference = compare(encoder, batch, embedding, repeats)
                 print(
-                    f"{name}, {len(batch)} texts, {encoder}, {embedding}-dimensional words: plain {slow:.2f} s, shared {fast:.3f} s: "
+                    f"{name}, {len(batch)} at once, {encoder}, words of {embedding}: plain {1e3 * slow:.1f} ms, shared {1e3 * fast:.1f} ms: "
                     f"{slow / fast:.1f} times as long; they differ by {difference:.0e}",
                     flush=True,
                 )

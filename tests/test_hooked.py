@@ -76,6 +76,15 @@ class Additive(nn.Module):
         return self.output((self.back(self.weigh(hidden, mask))[:, None] @ hidden)[:, 0])
 
 
+def two_rows(weights: Tensor) -> Tensor:
+    sharper = weights**2
+    return torch.stack([weights, sharper / sharper.sum(-1, keepdim=True)], 1)
+
+
+def mask_of(weights: Tensor) -> Tensor:
+    return weights > 0
+
+
 class Inside(nn.Module):
     """The commonest form: attention used inside the module, the weights returned for looking."""
 
@@ -206,19 +215,19 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], str, dict[str, Any], tuple[int,
     # name: the model, alpha=, options, (rows, has a readout)
     "weights": (Additive, "weigh", {}, (1, True)),
     "column": (
-        lambda: Additive(lambda w: w[..., None], lambda w: w[..., 0]),
+        lambda: Additive(lambda w: w[..., None], lambda w: w[..., 0], by_hand=True),
         "weigh",
         {},
         (1, True),
     ),
     "in a tuple": (
-        lambda: Additive(lambda w: ("name", w, w.sum(-1)), lambda out: out[1]),
+        lambda: Additive(lambda w: ("name", w, mask_of(w)), lambda out: out[1], by_hand=True),
         "weigh",
         {},
         (1, True),
     ),
     "rows": (
-        lambda: Additive(lambda w: torch.stack([w, w.flip(0) * 0 + w**2 / (w**2).sum(-1, keepdim=True)], 1), lambda out: out.mean(1)),
+        lambda: Additive(two_rows, lambda out: out.mean(1), by_hand=True),
         "weigh",
         {},
         (2, False),
@@ -607,7 +616,19 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
         {"alpha": "attend"},
         "It holds an nn.MultiheadAttention: point alpha= at 'attend.attention'",
     ),
-    "used before": (
+    "used before as well": (
+        lambda: Additive(
+            lambda w: (w, w.cumsum(-1)), lambda out: out[0] + out[1] / out[1].sum(-1, keepdim=True), by_hand=True
+        ),
+        {"alpha": "weigh"},
+        "returns weights together with something it has already computed from them. Other weights in the result would come too late",
+    ),
+    "times 0": (
+        lambda: Additive(back=lambda w: w * 0 + 0.1, by_hand=True),
+        {"alpha": "weigh"},
+        "that 'weigh' returns do not change the logits",
+    ),
+    "no shape fits": (
         lambda: Inside(Pool(lambda w: w * 1)),
         {"alpha": "attend", "before": 1},
         r"a tuple of a tensor of shape \(6, 8\), a tensor of shape \(6, 12\). Expected attention weights over the 13 items.*before=",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -350,6 +351,7 @@ def test_a_whole_audit(name: str) -> None:
     assert len(moved) == 3
     assert (moved > 1e-4).all()
     assert len(results.card().answers) == 5
+    assert json.loads(json.dumps(results.about)) == results.about
 
 
 def test_texts_go_with_models_that_read_them() -> None:
@@ -418,6 +420,30 @@ def test_models_without_attention_or_with_an_unknown_head_are_refused() -> None:
     )
     with pytest.raises(InputError, match="neither the first token, the last, nor the end mark"):
         from_huggingface(drawn(xlnet, double=False), tiny_tokenizer("bert"))
+
+
+def test_a_softmax_that_is_not_the_attention_is_not_taken_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    hugging, tokenizer = tiny("deberta")
+    assert from_huggingface(hugging, tokenizer).wiring.tapped
+    first = hugging.deberta.embeddings.forward
+
+    def with_another(*args: Any, **options: Any) -> Any:
+        torch.nn.functional.softmax(torch.zeros(2, 4, 3, 3), dim=-1)
+        return first(*args, **options)
+
+    monkeypatch.setattr(hugging.deberta.embeddings, "forward", with_another)
+    with pytest.raises(InputError, match="cannot be read safely"):
+        from_huggingface(hugging, tokenizer)
+
+
+@pytest.mark.parametrize("name", ["bert", "llama"])
+def test_half_precision_keeps_the_laws(name: str) -> None:
+    hugging, tokenizer = tiny(name)
+    model = from_huggingface(hugging.bfloat16(), tokenizer)
+    (batch,) = model.batches(TEXTS)
+    assert model.read(batch).alpha.dtype == torch.bfloat16
+    report = check_model(model, batch)
+    assert [law.name for law in report.laws if law.verdict == "broken"] == []
 
 
 def test_a_pooled_head_can_be_audited_at_a_named_position() -> None:

@@ -125,10 +125,8 @@ def gather(folders: Iterable[Path]) -> Sources:
         if not (below and found == [folder]):  # a folder that holds findings and no run is no broken run
             runs |= {each.resolve(): None for each in found}
     loaded = [load_results(each) for each in runs]
-    labels = _labels(
-        [each.about.get("run", {}).get("choices", {}) for each in loaded], [each.name for each in runs]
-    )
     titles = _distinct([each.name for each in runs])
+    labels = _labels([each.about.get("run", {}).get("choices", {}) for each in loaded], titles)
     return Sources(
         tuple(
             Run(title, label, folder, results, Columns(results.values))

@@ -90,9 +90,10 @@ def _goes_with_length(wiring: Wiring, batch: Batch, how: str, shape: torch.Size)
 
 
 def _not_used_before(wiring: Wiring, found: Found) -> None:
+    source = found.source
     for part in found.beside:
-        if part.requires_grad and found.weights.requires_grad:
-            hangs = torch.autograd.grad(part.sum(), found.weights, retain_graph=True, allow_unused=True)[0]
+        if source is not None and source.requires_grad and part.requires_grad:
+            hangs = torch.autograd.grad(part.sum(), source, retain_graph=True, allow_unused=True)[0]
             if hangs is not None:
                 raise Refused(
                     f"The module {wiring.alpha!r} returns weights together with something it has already computed from them. "

@@ -21,7 +21,8 @@ class Found:
     layout: str
     put: Callable[[Tensor, Tensor], Any]
     allowed: Tensor | None = None  # (B,H,Q,N) bool, None where the module does not say
-    beside: tuple[Tensor, ...] = ()  # what else the module returned
+    source: Tensor | None = None  # the weights as the module returned them
+    beside: tuple[Tensor, ...] = ()  # what else it returned
 
 
 def layout_of(tensor: object, examples: int, items: int) -> str | None:
@@ -87,7 +88,7 @@ def in_result(out: Any, examples: int, items: int, member: int | None, positions
         return type(out)(*changed) if hasattr(out, "_fields") else type(out)(changed)
 
     beside = tuple(part for place, part in enumerate(parts) if place != at and isinstance(part, Tensor))
-    return Found(canonical(parts[at], layout, positions), layout, put, beside=beside)
+    return Found(canonical(parts[at], layout, positions), layout, put, source=parts[at], beside=beside)
 
 
 def described(out: Any) -> str:

@@ -71,7 +71,7 @@ def from_huggingface(
         wiring=wiring,
         decision=decision,
         calls=[wiring.calls[at] for at in _chosen(layers, len(wiring.calls), "layer", "last")],
-        heads=torch.tensor(_chosen(heads, wiring.heads, "head", None), device=hugging.device),
+        heads=_chosen(heads, wiring.heads, "head", None),
         rule=rule,
         numbers=numbers,
         max_length=max_length if max_length is not None else _longest(model, tokenizer),

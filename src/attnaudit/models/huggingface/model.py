@@ -22,7 +22,7 @@ from attnaudit.models.huggingface.position import Rule, positions_of
 from attnaudit.models.huggingface.text_batch import Text, text_batches
 from attnaudit.models.huggingface.words import spell
 
-_TOKENS_AT_ONCE = 2**13
+_TOKENS_AT_ONCE = 2**11  # more at once is no faster, and takes memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +48,23 @@ class HuggingFaceModel:
         wiring: Wiring,
         decision: Decision,
         calls: Sequence[int],
-        heads: Tensor,
+        heads: Sequence[int],
         rule: Rule,
         numbers: dict[str, int | None],
         max_length: int | None,
         leave_out: str,
     ) -> None:
         self.model, self.tokenizer, self.wiring, self.decision = model, tokenizer, wiring, decision
-        self.calls, self.heads, self.rule, self.numbers = tuple(calls), heads, rule, numbers
+        self.calls, self.rule, self.numbers = tuple(calls), rule, numbers
+        self.head_numbers = list(heads)
         self.max_length, self.form = max_length, leave_out
         self.paths: tuple[str, ...] = ("plain",)
         self.class_names = None if decision.names is None else list(decision.names)
+
+    @property
+    def heads(self) -> Tensor:
+        """(h,) on the model's device, which an audit may change."""
+        return torch.tensor(self.head_numbers, device=self.model.device)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -67,7 +73,7 @@ class HuggingFaceModel:
             "model": type(self.model).__name__,
             "task": self.decision.task,
             "layers": [self.wiring.calls.index(call) for call in self.calls],
-            "heads": self.heads.tolist(),
+            "heads": self.head_numbers,
             "query": self.rule,
             "words": "offsets" if getattr(self.tokenizer, "is_fast", False) else "marks of the pieces",
             "leave_out": self.form,

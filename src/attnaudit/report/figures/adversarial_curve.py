@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnaudit.report.figures.intervals import bars
-from attnaudit.report.figures.style import BLUE, GREY, RED, column
+from attnaudit.report.figures.style import BLUE, GREY, RED, column, legend_above
 from attnaudit.report.sources import Findings
 
 
@@ -37,5 +37,5 @@ def adversarial_curve(findings: Findings) -> Any:
         xlim=(0, None),
         ylim=(0, 0.76),
     )
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    legend_above(figure, *axes.get_legend_handles_labels())
     return figure

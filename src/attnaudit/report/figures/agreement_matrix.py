@@ -36,6 +36,5 @@ def agreement_matrix(run: Run) -> Any:
     axes.set_yticks(range(len(down)), [shown(each) for each in down])
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    bar = figure.colorbar(image, ax=axes, label="mean tau", fraction=0.06)
-    bar.outline.set_linewidth(0.5)
+    axes.set_title("mean tau", pad=4)
     return figure

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from attnaudit.errors import NotApplicable
-from attnaudit.report.figures.style import COLOURS, GREY, LINES, MARKS, RED, column, shown
+from attnaudit.report.figures.style import COLOURS, GREY, LINES, MARKS, RED, column, legend_above, shown
 from attnaudit.report.sources import Run
 
 
@@ -49,7 +49,7 @@ def epsilon_curve(run: Run) -> Any:
     )
     axes.set(xlabel="ε (TVD that counts as the same prediction)", ylabel="furthest JSD, mean", ylim=(0, 0.72))
     axes.grid(axis="y", color=GREY, alpha=0.25, lw=0.4)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    legend_above(figure, *axes.get_legend_handles_labels())
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnaudit.report.figures.histograms import histograms_by_class, outline
-from attnaudit.report.figures.style import RED, column
+from attnaudit.report.figures.style import RED, column, legend_above
 from attnaudit.report.sources import Run
 
 _BINS, _LIMITS = 28, (0.0, 0.7)
@@ -26,5 +26,5 @@ def furthest_histogram(run: Run) -> Any:
     axes.set(
         xlabel="furthest JSD with the same prediction (nats)", ylabel="share of examples", xlim=(0, 0.72)
     )
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    legend_above(figure, *axes.get_legend_handles_labels())
     return figure

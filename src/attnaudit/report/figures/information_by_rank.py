@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnaudit.report.figures.style import BLUE, GREEN, GREY, column
+from attnaudit.report.figures.style import BLUE, GREEN, GREY, column, legend_above
 from attnaudit.report.sources import Run
 
 
@@ -25,5 +25,5 @@ def information_by_rank(run: Run) -> Any:
     axes[0].set_title(
         f"weighted tau {tau['value']:.2f} [{tau['low']:.2f}, {tau['high']:.2f}], by chance {tau['floor']:.2f}"
     )
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    legend_above(figure, *axes[0].get_legend_handles_labels())
     return figure

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnaudit.report.figures.intervals import bars
-from attnaudit.report.figures.style import BLUE, GREEN, GREY, RED, column, shown
+from attnaudit.report.figures.style import BLUE, GREEN, GREY, RED, column, legend_above, shown
 from attnaudit.report.sources import Findings
 
 _SHOWN = (("tau_gradient", "tau with gradient", BLUE, "o"), ("tau_random", "tau with random", GREY, "x"),
@@ -30,5 +30,5 @@ def sparsity_sweep(findings: Findings) -> Any:
     axes.set_xticks(place, names, rotation=45, ha="right", rotation_mode="anchor")
     axes.axhline(0, color="black", lw=0.5)
     axes.set(ylabel="mean", ylim=(min(-0.1, axes.get_ylim()[0]), 1.05))
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    legend_above(figure, *axes.get_legend_handles_labels())
     return figure

@@ -66,6 +66,13 @@ def column(height: float, rows: int = 1, **options: Any) -> tuple[Any, Any]:
     return figure, figure.subplots(rows, 1, **options)
 
 
+def legend_above(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """Over the axes, in as many columns as the longest label leaves room for."""
+    inches = 0.45 + 0.058 * max(map(len, labels), default=0)  # a letter of 7 pt, and the sign before it
+    columns = max(1, min(len(labels), int(WIDTH / inches)))
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+
+
 def save(figure: Any, path: Path, formats: Sequence[str]) -> list[Path]:
     """path without its ending, one file a format, each whole or not at all."""
     written = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnaudit.report.figures.style import COLOURS, GREY, HATCHES, shown
+from attnaudit.report.figures.style import COLOURS, GREY, HATCHES, legend_above, shown
 
 EDGES = (0.0, 0.25, 0.5, 0.75, 1.0)
 LEAST = 10  # values for a violin; fewer are drawn as points
@@ -49,7 +49,7 @@ def violins_by_peak(
             )
             for at, (name, _) in enumerate(groups)
         ]
-        axes.figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 2))
+        legend_above(axes.figure, handles, [each.get_label() for each in handles])
 
 
 def _violin(axes: Any, part: np.ndarray, at: float, width: float, group: int) -> None:

@@ -1,0 +1,624 @@
+"""The page as people use it: in a browser, from disk. Without chromium these tests are skipped; with REQUIRE_BROWSER=1 that is a failure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import kendalltau
+
+from attnaudit import exact, statistics
+from attnaudit.auditing import audit
+from attnaudit.lesson import make_lesson
+from attnaudit.models.glass import Glass, glass_batch
+from attnaudit.report.page import write_page
+from attnaudit.results import Results
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "שלום",
+    "🙂",
+    "x" * 10_000,
+    "a\x00b",
+    "\u202eevil",
+]
+
+
+def _missing() -> str | None:
+    try:
+        import playwright.sync_api  # noqa: F401
+    except ImportError:
+        return "playwright is not installed (the extra dev has it)"
+    return None if CHROMIUM else "there is no chromium on the path"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if (reason := _missing()) is not None:
+        if os.environ.get("REQUIRE_BROWSER"):
+            pytest.fail(f"REQUIRE_BROWSER is set, and {reason}")
+        pytest.skip(f"not run: {reason}")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as player:
+        opened = player.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield opened
+        opened.close()
+
+
+class Opened:
+    """A page from disk, and all it asked for or complained of."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        self.page = self.context.new_page()
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog {dialog.message}"))
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("body[data-ready]")
+
+    def tab(self, name: str) -> None:
+        self.page.click(f"#tab-{name}")
+
+    def draw_all(self) -> None:
+        """Scroll through the charts until every one is drawn."""
+        for figure in self.page.query_selector_all("figure"):
+            figure.scroll_into_view_if_needed()
+            figure.wait_for_selector(".plot[data-drawn], table, p.soft:not(.small)", timeout=20_000)
+
+    def check_quiet(self, path: Path) -> None:
+        outside = [
+            each
+            for each in self.asked
+            if not each.startswith((path.as_uri(), "blob:file", "blob:null", "data:"))
+        ]
+        assert outside == []
+        assert self.complaints == []
+
+
+def results(kind: str = "oracle", *, words: list[str] | None = None, **about: Any) -> Results:
+    listed = words or [f"word{number}" for number in range(50)]
+    found = audit(Glass(kind), glass_batch(60), words=listed, class_names=["no", "yes"], show_progress=False)
+    choices = {
+        "dataset": "glass",
+        "encoder": kind,
+        "scorer": "none",
+        "projection": "softmax",
+        "seed": 0,
+        **about,
+    }
+    return replace(found, about={**found.about, "run": {"choices": choices}})
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Results:
+    return results()
+
+
+@pytest.fixture(scope="module")
+def one(oracle: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_page([oracle], tmp_path_factory.mktemp("one") / "page.html")
+
+
+@pytest.fixture(scope="module")
+def several(oracle: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    runs = [oracle, results("inert"), results("shifted"), results("inert", seed=1)]
+    return write_page(runs, tmp_path_factory.mktemp("several") / "page.html")
+
+
+def test_every_part_opens_without_a_request_or_a_complaint(browser: Any, one: Path) -> None:
+    opened = Opened(browser, one)
+    assert opened.asked == [one.as_uri()]
+    for part in ("browse", "examples", "playground", "overview"):
+        opened.tab(part)
+        assert opened.page.is_visible(f"#{part}")
+    opened.tab("browse")
+    opened.draw_all()
+    drawn = opened.page.query_selector_all(".plot[data-drawn] svg")
+    assert len(drawn) >= 10
+    opened.check_quiet(one)
+
+
+def test_a_foreign_script_would_not_run(browser: Any, one: Path, tmp_path: Path) -> None:
+    """The control of the test above: the policy is at work, and its complaint would be heard."""
+    tampered = tmp_path / "tampered.html"
+    html = one.read_text(encoding="utf-8").replace(
+        "</main>", "</main><script>document.title = 'taken'</script>", 1
+    )
+    tampered.write_text(html, encoding="utf-8")
+    opened = Opened(browser, tampered)
+    assert opened.page.title() != "taken"
+    assert any("Content Security Policy" in each for each in opened.complaints)
+
+
+def test_time_to_interactive_is_under_two_seconds(browser: Any, one: Path) -> None:
+    opened = Opened(browser, one)
+    assert 0 < float(opened.page.get_attribute("body", "data-ready")) < 2000
+
+
+def test_javascript_gives_the_numbers_of_python_on_300_examples(browser: Any, one: Path) -> None:
+    opened = Opened(browser, one)
+    draw = torch.Generator().manual_seed(7)
+    worst = 0.0
+    flipped = 0
+    for at in range(300):
+        items = int(torch.randint(1, 25, (), generator=draw))
+        classes = 2 if at % 3 else 4
+        weights = torch.rand(items, generator=draw, dtype=torch.float64) ** 3
+        if at % 5 == 0 and items > 2:
+            weights[0] = 0.0
+        alpha = weights / weights.sum()
+        readout = 4 * torch.randn(items, classes, generator=draw, dtype=torch.float64)
+        other = torch.rand(items, generator=draw, dtype=torch.float64)
+        other /= other.sum()
+        epsilon = float(10 ** (-3 + 2.5 * torch.rand((), generator=draw)))
+        told = opened.page.evaluate(
+            """([alpha, readout, other, epsilon]) => ({
+                probs: exact.probs(alpha, readout),
+                jsd: exact.jsd(alpha, other),
+                tvd: exact.tvd(exact.probs(alpha, readout), exact.probs(other, readout)),
+                furthest: readout[0].length === 2 ? exact.furthest(alpha, readout, epsilon) : null,
+                flip: exact.smallestFlip(alpha, readout),
+            })""",
+            [alpha.tolist(), readout.tolist(), other.tolist(), epsilon],
+        )
+        mask = torch.ones(1, items, dtype=torch.bool)
+        probs, moved = (alpha @ readout).softmax(-1), (other @ readout).softmax(-1)
+        differences = [
+            (torch.tensor(told["probs"], dtype=torch.float64) - probs).abs().max(),
+            (told["jsd"] - statistics.jsd(alpha[None], other[None], mask)).abs().max(),
+            (told["tvd"] - statistics.tvd(probs[None], moved[None])).abs().max(),
+        ]
+        if classes == 2:
+            best = exact.furthest(alpha[None], readout[None], mask, epsilon=epsilon)
+            differences.append((told["furthest"]["jsd"] - best.jsd).abs().max())
+        worst = max(worst, *(float(each) for each in differences))
+        smallest = exact.smallest_flip(alpha[None], readout[None], mask)
+        assert (told["flip"] is not None) == bool(smallest.possible)
+        if told["flip"] is not None:
+            flipped += 1
+            assert told["flip"]["size"] == int(smallest.size)
+    assert worst < 1e-9
+    assert 50 < flipped < 300
+
+
+def _weights(page: Any) -> np.ndarray:
+    return np.array(
+        [float(each.get_attribute("data-weight")) for each in page.query_selector_all(".words .w")]
+    )
+
+
+def _shown(page: Any) -> dict[int, float]:
+    return {int(bar.get_attribute("data-class")): float(bar.query_selector(".value").get_attribute("data-value")) for bar in page.query_selector_all(".bar")}  # fmt: skip
+
+
+def _stored(found: Results, page: Any) -> Any:
+    name = page.eval_on_selector("#playground-body select", "box => box.value")
+    return found.examples.set_index("example_id").loc[name]
+
+
+def _check_against_python(found: Results, page: Any) -> tuple[np.ndarray, np.ndarray]:
+    """What the page shows is what Python makes of the weights it shows."""
+    page.wait_for_timeout(100)
+    line, weights = _stored(found, page), _weights(page)
+    assert weights.sum() == pytest.approx(1, abs=1e-9)
+    logits = weights @ np.asarray(line["readout"]).reshape(-1, 2)
+    expected = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
+    shown = _shown(page)
+    np.testing.assert_allclose([shown[0], shown[1]], expected, atol=1e-6)
+    tvd = float(page.get_attribute(".tvd", "data-value"))
+    assert tvd == pytest.approx(np.abs(expected - line["probs"]).sum() / 2, abs=1e-5)
+    start = torch.tensor(np.asarray(line["attention"]))[None]
+    jsd = statistics.jsd(
+        torch.tensor(weights)[None], start / start.sum(), torch.ones_like(start, dtype=torch.bool)
+    )
+    assert float(page.get_attribute(".jsd", "data-value")) == pytest.approx(float(jsd), abs=1e-6)
+    return weights, expected
+
+
+def _centre(page: Any, word: int) -> tuple[float, float]:
+    box = page.query_selector_all(".words .w")[word].bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_dragging_attention_moves_the_probabilities(browser: Any, one: Path, oracle: Results) -> None:
+    opened = Opened(browser, one)
+    opened.tab("playground")
+    page = opened.page
+    before, _ = _check_against_python(oracle, page)
+    top = int(before.argmax())
+    target = 0 if top else 1
+    page.mouse.move(*_centre(page, top))
+    page.mouse.down()
+    page.mouse.move(*_centre(page, target), steps=6)
+    held, _ = _check_against_python(oracle, page)  # already while it is carried
+    page.mouse.up()
+    after, _ = _check_against_python(oracle, page)
+    np.testing.assert_allclose(held, after)
+    assert after[top] == 0
+    assert after[target] == pytest.approx(before[target] + before[top])
+    others = [n for n in range(len(before)) if n not in (top, target)]
+    np.testing.assert_allclose(after[others], before[others])
+    opened.check_quiet(one)
+
+
+def test_a_drag_that_ends_outside_changes_nothing(browser: Any, one: Path, oracle: Results) -> None:
+    opened = Opened(browser, one)
+    opened.tab("playground")
+    page = opened.page
+    before = _weights(page)
+    page.mouse.move(*_centre(page, int(before.argmax())))
+    page.mouse.down()
+    page.mouse.move(*_centre(page, 0), steps=4)
+    page.mouse.move(5, 5, steps=4)
+    page.mouse.up()
+    after, _ = _check_against_python(oracle, page)
+    np.testing.assert_allclose(after, before)
+
+
+def test_keys_and_typing_move_attention_too(browser: Any, one: Path, oracle: Results) -> None:
+    opened = Opened(browser, one)
+    opened.tab("playground")
+    page = opened.page
+    before = _weights(page)
+    top = int(before.argmax())
+    page.focus('.words .w[tabindex="0"]')
+    page.keyboard.press("ArrowDown")
+    after, _ = _check_against_python(oracle, page)
+    assert after[top] == pytest.approx(before[top] - 0.05)
+    step = "ArrowLeft" if top else "ArrowRight"
+    page.keyboard.press("Enter")
+    page.keyboard.press(step)
+    page.keyboard.press("Enter")
+    carried, _ = _check_against_python(oracle, page)
+    assert carried[top] == 0
+    assert carried[top + (-1 if top else 1)] == pytest.approx(after[top] + after[top + (-1 if top else 1)])
+    page.fill('.weight input[type="number"]', "0.25")
+    page.keyboard.press("Tab")
+    typed, _ = _check_against_python(oracle, page)
+    assert typed[top + (-1 if top else 1)] == pytest.approx(0.25)
+
+
+def test_the_buttons_do_what_they_say(browser: Any, one: Path, oracle: Results) -> None:
+    opened = Opened(browser, one)
+    opened.tab("playground")
+    page = opened.page
+    line = _stored(oracle, page)
+    start = np.asarray(line["attention"]) / np.sum(line["attention"])
+    alpha, readout = torch.tensor(start)[None], torch.tensor(np.asarray(line["readout"]).reshape(1, -1, 2))
+    mask = torch.ones_like(alpha, dtype=torch.bool)
+
+    page.click("text=Uniform")
+    np.testing.assert_allclose(_check_against_python(oracle, page)[0], 1 / len(start))
+    page.click("text=Permute")
+    np.testing.assert_allclose(np.sort(_check_against_python(oracle, page)[0]), np.sort(start), atol=1e-7)
+    page.click("text=Furthest with the same answer")
+    _check_against_python(oracle, page)
+    jsd = float(page.get_attribute(".jsd", "data-value"))
+    assert jsd == pytest.approx(float(exact.furthest(alpha, readout, mask, epsilon=0.01).jsd), abs=1e-6)
+    page.eval_on_selector(
+        '[aria-label^="ε"]',
+        "slider => { slider.value = Math.log10(0.2); slider.dispatchEvent(new Event('input')); }",
+    )
+    page.wait_for_timeout(100)
+    wider = float(page.get_attribute(".jsd", "data-value"))
+    epsilon = 10 ** float(page.eval_on_selector('[aria-label^="ε"]', "slider => slider.value"))
+    assert wider == pytest.approx(float(exact.furthest(alpha, readout, mask, epsilon=epsilon).jsd), abs=1e-6)
+    assert wider > jsd
+    page.click("text=Smallest removal that flips")
+    page.wait_for_timeout(100)
+    smallest = exact.smallest_flip(alpha, readout, mask)
+    if bool(smallest.possible):
+        assert f"on {int(smallest.size)} of" in page.inner_text(".note")
+        assert "Flipped" in page.inner_text(".decision")
+    else:
+        assert "No removal" in page.inner_text(".note")
+    page.click("text=Original")
+    np.testing.assert_allclose(_check_against_python(oracle, page)[0], start, atol=1e-7)
+
+
+def test_examples_are_searched_filtered_and_sorted(browser: Any, one: Path, oracle: Results) -> None:
+    opened = Opened(browser, one)
+    opened.tab("examples")
+    page = opened.page
+    stored = oracle.examples
+
+    def listed() -> list[str]:
+        while (more := page.query_selector("text=Show more")) is not None:
+            more.click()
+        return [each.get_attribute("data-id") for each in page.query_selector_all(".entry")]
+
+    assert len(listed()) == len(stored)
+    page.fill('input[type="search"]', "WORD17")
+    having = {
+        line.example_id for line in stored.itertuples() if any("word17" in token for token in line.tokens)
+    }
+    assert 0 < len(having) < len(stored)
+    assert set(listed()) == having
+    page.fill('input[type="search"]', "")
+    page.select_option("label:has-text('Predicted') select", label="yes")
+    assert set(listed()) == set(stored[stored["predicted"] == 1]["example_id"])
+    page.select_option("label:has-text('Predicted') select", label="any class")
+    page.select_option("label:has-text('Sort') select", label="longest first")
+    lengths = stored.set_index("example_id")["tokens"].map(len)
+    assert [lengths[name] for name in listed()] == sorted(lengths, reverse=True)
+    page.select_option("label:has-text('Sort') select", label="furthest attention first")
+    jsd = stored.set_index("example_id")["furthest_jsd"]
+    found = [jsd[name] for name in listed()]
+    np.testing.assert_allclose(found, np.sort(jsd)[::-1], atol=1e-5)
+    page.select_option("label:has-text('Answer') select", label="wrong")
+    assert set(listed()) == set(stored[stored["predicted"] != stored["label"]]["example_id"])
+
+
+def test_heatmaps_stand_side_by_side_and_can_be_read_as_numbers(
+    browser: Any, one: Path, oracle: Results
+) -> None:
+    opened = Opened(browser, one)
+    opened.tab("examples")
+    page = opened.page
+    page.select_option("label:has-text('Beside') select", "gradient")
+    assert len(page.query_selector_all(".maps .heatmap")) == 3
+    name = page.inner_text(".detail h3")
+    line = oracle.examples.set_index("example_id").loc[name]
+    page.focus(".maps .heatmap")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert f"attention {line['attention'][1]:.4f}" in page.inner_text(".reading")
+    page.check("text=Numbers")
+    figures = [each.inner_text() for each in page.query_selector_all(".maps section:first-child .n")]
+    assert figures == [f"{weight:.3f}" for weight in line["attention"]]
+    known = [at for at, each in enumerate(page.query_selector_all(".maps section:first-child .w")) if "evidence" in each.get_attribute("class")]  # fmt: skip
+    assert known == [at for at, is_known in enumerate(line["evidence"]) if is_known]
+    page.click("text=Play with this example")
+    assert page.is_visible("#playground")
+    assert page.eval_on_selector("#playground-body select", "box => box.value") == name
+
+
+def test_runs_and_classes_are_selected(browser: Any, several: Path) -> None:
+    opened = Opened(browser, several)
+    page = opened.page
+    assert "one of 4 runs" in page.inner_text("#chooser")
+    page.select_option("#chooser label:has-text('Encoder') select", "inert")
+    assert page.is_visible('[data-run="1"]')
+    assert not page.is_visible('[data-run="0"]')
+    page.select_option("#chooser label:has-text('Seed') select", "1")
+    assert page.is_visible('[data-run="3"]')
+    page.select_option(
+        "#chooser label:has-text('Encoder') select", "shifted"
+    )  # seed 1 has none: the nearest run
+    assert page.is_visible('[data-run="2"]')
+    opened.tab("browse")
+    opened.draw_all()
+    assert page.query_selector("#chart-glance svg") is not None
+    together = _download(page, "#chart-flips", "CSV")
+    page.select_option("label:has-text('Predicted class') select", label="yes")
+    opened.draw_all()
+    yes = _download(page, "#chart-flips", "CSV")
+    whole, part = (next(csv.DictReader(io.StringIO(text))) for text in (together, yes))
+    assert int(whole["count"]) == 60
+    assert 0 < int(part["count"]) < 60
+    opened.check_quiet(several)
+
+
+def _download(page: Any, figure: str, kind: str) -> str:
+    with page.expect_download() as waiting:
+        page.click(f"{figure} button:has-text('{kind}')")
+    return Path(waiting.value.path()).read_text(encoding="utf-8")
+
+
+def test_charts_are_saved_as_csv_svg_and_png(browser: Any, one: Path, oracle: Results) -> None:
+    opened = Opened(browser, one)
+    opened.tab("browse")
+    opened.draw_all()
+    page = opened.page
+    rows = list(csv.DictReader(io.StringIO(_download(page, "#chart-change", "CSV"))))
+    assert len(rows) == 60
+    values = oracle.values
+    stored = values[(values["audit"] == "permutation") & (values["metric"] == "tvd_median")]["value"]
+    np.testing.assert_allclose(sorted(float(row["change"]) for row in rows), np.sort(stored), atol=1e-6)
+    assert _download(page, "#chart-tau", "SVG").startswith("<svg")
+    with page.expect_download() as waiting:
+        page.click("#chart-tau .save >> text=PNG")
+    assert Path(waiting.value.path()).read_bytes().startswith(b"\x89PNG")
+    opened.check_quiet(one)
+
+
+def test_hostile_texts_are_shown_as_text_everywhere(browser: Any, tmp_path: Path) -> None:
+    words = [HOSTILE[number % len(HOSTILE)] for number in range(50)]
+    path = write_page([results(words=words)], tmp_path / "page.html")
+    opened = Opened(browser, path)
+    opened.tab("examples")
+    shown = opened.page.evaluate(
+        "[...document.querySelectorAll('.heatmap .t')].map((each) => each.textContent)"
+    )
+    assert "a\u2400b" in shown or "<script>alert(1)</script>" in shown
+    opened.tab("playground")
+    texts: set[str] = set()
+    for _ in range(6):
+        texts |= set(
+            opened.page.evaluate(
+                "[...document.querySelectorAll('.words .t')].map((each) => each.textContent)"
+            )
+        )
+        opened.page.click("text=Next")
+    assert {*HOSTILE[:5], "a\u2400b"} <= texts
+    assert opened.page.query_selector("main img") is None
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 1280
+    opened.check_quiet(path)
+
+
+def test_2000_words_stay_smooth(browser: Any, oracle: Results, tmp_path: Path) -> None:
+    length = 2000
+    first = oracle.examples.iloc[[0]]
+    weights = np.random.default_rng(0).dirichlet(np.full(length, 0.1))
+    readout = np.random.default_rng(1).normal(size=(length, 2))
+    powers = np.exp(weights @ readout)
+    long = first.assign(
+        tokens=[[f"word{n}" for n in range(length)]],
+        evidence=[[False] * length],
+        attention=[weights],
+        furthest=[weights],
+        readout=[readout.flatten()],
+        probs=[powers / powers.sum()],
+        scores=[[{"measure": "gradient", "values": weights}]],
+    )
+    path = write_page([replace(oracle, examples=long)], tmp_path / "page.html")
+    opened = Opened(browser, path)
+    opened.tab("examples")
+    took = opened.page.evaluate(
+        """async () => {
+            const box = [...document.querySelectorAll("#examples select")].at(-1);
+            box.value = "gradient";
+            const start = performance.now();
+            box.dispatchEvent(new Event("change"));
+            await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+            return performance.now() - start;
+        }"""
+    )
+    assert len(opened.page.query_selector_all(".maps .w")) == 3 * length
+    assert took < 1500  # three heatmaps of 2,000 words, on a busy machine; about a tenth of it on an idle one
+    opened.tab("playground")
+    took = opened.page.evaluate(
+        """async () => {
+            const uniform = [...document.querySelectorAll("#playground button")].find((each) => each.textContent === "Uniform");
+            const start = performance.now();
+            uniform.click();
+            await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+            return performance.now() - start;
+        }"""
+    )
+    assert took < 800
+    np.testing.assert_allclose(_weights(opened.page), 1 / length)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("part", ["overview", "browse", "examples", "playground"])
+def test_a_phone_shows_it_without_scrolling_sideways(
+    browser: Any, several: Path, part: str, scheme: str
+) -> None:
+    opened = Opened(browser, several, viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    opened.tab(part)
+    if part == "browse":
+        opened.draw_all()
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert _least_contrast(opened.page, f"#{part}") >= 4.5
+
+
+def _least_contrast(page: Any, root: str) -> float:
+    """The least WCAG contrast of any text that is seen, against what lies behind it."""
+    return page.evaluate(
+        """(root) => {
+            const parse = (text) => { const n = text.match(/[\\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
+            const over = (top, below) => [0, 1, 2].map((at) => top[at] * top[3] + below[at] * (1 - top[3]));
+            const behind = (element) => {
+                const layers = [];
+                for (let each = element; each; each = each.parentElement) layers.unshift(parse(getComputedStyle(each).backgroundColor));
+                return layers.reduce((below, top) => over(top, below), [255, 255, 255]);
+            };
+            const light = (rgb) => rgb.map((each) => each / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+                .reduce((total, c, at) => total + c * [0.2126, 0.7152, 0.0722][at], 0);
+            let least = 99;
+            for (const element of document.querySelector(root).querySelectorAll("*")) {
+                if (element.closest("svg") || !element.offsetParent) continue;
+                if (![...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())) continue;
+                const below = behind(element), [a, b] = [light(over(parse(getComputedStyle(element).color), below)), light(below)];
+                least = Math.min(least, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
+            }
+            return least;
+        }""",
+        root,
+    )
+
+
+def test_print_shows_the_card_and_no_controls(browser: Any, one: Path) -> None:
+    opened = Opened(browser, one, color_scheme="dark")
+    opened.tab("examples")
+    opened.page.emulate_media(media="print")
+    assert opened.page.is_visible("#overview .card")
+    assert opened.page.is_visible("#examples .maps")
+    assert not opened.page.is_visible(".tabs")
+    assert not opened.page.is_visible("#examples .controls")
+    assert _least_contrast(opened.page, "#overview") >= 4.5
+    assert opened.page.pdf().startswith(b"%PDF")
+
+
+def test_tabs_and_tables_work_with_the_keyboard(browser: Any, one: Path) -> None:
+    opened = Opened(browser, one)
+    page = opened.page
+    page.focus("#tab-overview")
+    page.keyboard.press("ArrowRight")
+    assert page.get_attribute("#tab-browse", "aria-selected") == "true"
+    page.keyboard.press("ArrowLeft")
+    page.focus(".numbers summary")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".numbers table")
+    rows = list(csv.DictReader(io.StringIO(_download(page, ".numbers", "All numbers as CSV"))))
+    data = json.loads(page.eval_on_selector("#tables-0", "each => each.textContent"))
+    assert len(rows) == sum(map(len, data["audits"].values()))
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_lesson(tmp_path_factory.mktemp("lesson") / "lesson.html")
+
+
+def test_the_lesson_says_when_a_task_is_done(browser: Any, taught: Path) -> None:
+    opened = Opened(browser, taught)
+    page = opened.page
+    plays = page.query_selector_all(".play[data-task]")
+    tasks = [(play.get_attribute("data-model"), play.get_attribute("data-task")) for play in plays]
+    ready = {"flip": "Smallest removal that flips", "same": "Furthest with the same answer", "far": "Furthest with the same answer", "tau": "Disturb the small weights"}  # fmt: skip
+    done = {}
+    for play, (model, task) in zip(plays, tasks, strict=True):
+        assert "finished" not in play.get_attribute("class")
+        play.query_selector(f"text={ready[task]}").click()
+        page.wait_for_timeout(80)
+        done[model, task] = "finished" in play.get_attribute("class")
+    # The truth of the glass models: the Oracle flips and is pinned down, the Inert cannot flip and is not.
+    assert done == {
+        ("oracle", "flip"): True,
+        ("inert", "same"): True,
+        ("oracle", "far"): False,
+        ("oracle", "tau"): True,
+        ("shifted", "flip"): True,
+        ("inert", "flip"): False,
+    }
+    page.click(".quiz >> text=Model A")
+    assert "finished" not in page.get_attribute(".quiz", "class")
+    page.click(".quiz >> text=Model B")
+    assert "finished" in page.get_attribute(".quiz", "class")
+    opened.check_quiet(taught)
+
+
+def test_the_lessons_tau_is_scipys(browser: Any, taught: Path) -> None:
+    opened = Opened(browser, taught)
+    draw = np.random.default_rng(3)
+    for _ in range(50):
+        x, y = draw.integers(0, 6, 12).tolist(), draw.integers(0, 6, 12).tolist()
+        told = opened.page.evaluate("([x, y]) => lesson.tau(x, y)", [x, y])
+        assert told == pytest.approx(kendalltau(x, y).statistic, abs=1e-12)
+
+
+def test_the_lesson_fits_a_phone(browser: Any, taught: Path) -> None:
+    opened = Opened(browser, taught, viewport={"width": 390, "height": 844}, color_scheme="dark")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert _least_contrast(opened.page, "main") >= 4.5
