@@ -11,7 +11,7 @@ from attnaudit.report.sources import Run, gather
 
 DATASET = "keyword:train=300,dev=60,test=80,length=12,jitter=3,distractors=2"
 HOSTILE = (
-    "$x_1^{2}$ & \\alpha %#~",
+    "$\\nosuch_1^{2}$ & \\alpha %#~",
     "=cmd|' /C calc'!A0 <script>alert(1)</script>\x00\n\u202eשלום 🙂 " + "x" * 10_000,
 )
 

@@ -358,6 +358,7 @@ def test_information_is_scikit_learns_and_its_correction_takes_the_bias_off() ->
     shuffled = [plug_in(contingency(x, draw.permutation(y))) for _ in range(400)]
     assert by_chance(table) == pytest.approx(np.mean(shuffled), abs=4 * np.std(shuffled) / 20)
     assert adjusted(table) == pytest.approx(plug_in(table) - by_chance(table))
+    assert by_chance(np.pad(table, 1)) == pytest.approx(by_chance(table))  # labels that do not occur
     doubled = contingency(np.concatenate([x, x]), np.concatenate([y, y]))
     np.testing.assert_allclose(contingency(x, y, np.full(300, 2.0)), doubled)
     same = contingency(y, y)

@@ -452,21 +452,19 @@ def test_items_that_the_model_itself_leaves_out() -> None:
 
 
 def test_exact_audits_apply_where_the_output_is_linear_in_one_head() -> None:
-    few = BATCH.rows(torch.arange(3))
-    for heads, exact in ((0, 1.0), ("all", 0.0)):
-        model = hooked(sharp(Multihead()), "attention", heads=heads)
-        results = attnaudit.audit(
-            model,
-            few,
-            audits=["furthest", "permutation"],
-            measures=["leave_one_out", "gradient"],
-            show_progress=False,
-        )
-        summary = results.summary().set_index(["audit", "metric"])["mean"]
-        assert summary["furthest", "exact"] == exact
-        assert summary["permutation", "tvd_median"] > 0.01
-        assert results.about["has_readout"] == (exact == 1.0)
-        assert len(results.card().answers) == 5
+    one, both = (hooked(sharp(Multihead()), "attention", heads=heads) for heads in (0, "all"))
+    results = attnaudit.audit(
+        one, BATCH, audits=["furthest"], measures=["leave_one_out", "gradient"], show_progress=False
+    )
+    mean = results.summary().set_index(["audit", "metric"])["mean"]
+    assert mean["furthest", "exact"] == 1.0
+    assert 0.0 < mean["furthest", "jsd"] == mean["furthest", "upper"] < mean["furthest", "jsd_any"]
+    assert mean["furthest", "tvd"] < 0.0101
+    assert results.about["has_readout"]
+    assert len(results.card().answers) == 5
+    held = attnaudit.audit(both, BATCH, audits=["permutation"], measures=["attention"], show_progress=False)
+    assert not held.about["has_readout"]
+    assert held.summary().set_index("metric")["mean"]["tvd_median"] > 0.01
 
 
 def test_the_audit_is_the_same_with_and_without_the_readout() -> None:
@@ -530,26 +528,41 @@ def test_a_bend_anywhere_is_no_readout(extra: Callable[[Tensor], Tensor], linear
     assert (model.read(glass_batch(6)).readout is not None) == linear
 
 
+class Counting(Bent):
+    """How many attentions were decoded?"""
+
+    passes: list[int]
+
+    def decode(self, record: Record, alpha: Tensor) -> Tensor:
+        self.passes.append(1 if alpha.dim() == 3 else alpha.shape[1])
+        return super().decode(record, alpha)
+
+
+def counting(extra: Callable[[Tensor], Tensor]) -> Counting:
+    class Here(Counting):
+        passes: list[int] = []  # noqa: RUF012  # one for each class made here
+
+    Here.extra = staticmethod(extra)  # type: ignore[assignment]
+    return Here("oracle", dtype=torch.float64)
+
+
 def test_a_readout_is_looked_for_only_where_it_is_used() -> None:
-    class Counting(Glass):
-        passes = 0
-
-        def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
-            return replace(super().read(batch, embeddings), readout=None)
-
-        def decode(self, record: Record, alpha: Tensor) -> Tensor:
-            Counting.passes += 1 if alpha.dim() == 3 else alpha.shape[1]
-            return super().decode(record, alpha)
-
     batch = glass_batch(4)
-    model = with_readout(Counting("oracle"))
+    inner = counting(lambda alpha: 0 * alpha.sum(-1))
+    model = with_readout(inner)
     record = model.read(batch)
     assert record.readout is not None
-    assert Counting.passes == batch.tokens.shape[1] + 10
+    looked = [1, 3, batch.tokens.shape[1], 7]  # its own, the trial, each item alone, the verification
+    assert inner.passes == looked
     model.read(batch, record.embeddings)
     model.leave_out(record)  # type: ignore[attr-defined]
-    assert Counting.passes == batch.tokens.shape[1] + 10
-    assert with_readout(Glass("oracle")).read(batch).readout is not None
+    assert set(inner.passes[len(looked) :]) == {1}
+
+
+def test_a_trial_of_three_attentions_shows_most_outputs_that_are_not_linear() -> None:
+    inner = counting(lambda alpha: (alpha**2).sum(-1))
+    assert with_readout(inner).read(glass_batch(4)).readout is None
+    assert inner.passes == [1, 3]
 
 
 def test_what_a_model_offers_besides_is_passed_on() -> None:
@@ -621,7 +634,7 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
             lambda w: (w, w.cumsum(-1)), lambda out: out[0] + out[1] / out[1].sum(-1, keepdim=True), by_hand=True
         ),
         {"alpha": "weigh"},
-        "returns weights together with something it has already computed from them. Other weights in the result would come too late",
+        "returns weights together with something it has already computed from them, and the logits hang on that too",
     ),
     "times 0": (
         lambda: Additive(back=lambda w: w * 0 + 0.1, by_hand=True),
@@ -678,10 +691,17 @@ def test_what_cannot_be_is_refused_in_words(name: str) -> None:
 
 
 def test_member_says_which() -> None:
-    network = sharp(Additive(lambda w: (w, w), lambda out: out[1], by_hand=True))
+    network = sharp(Additive(lambda w: (w.flip(-1), w), lambda out: out[1], by_hand=True))
     assert check_model(hooked(network, "weigh", member=1), BATCH).kept
+    # Not even where a softmax inside would serve: it is not what was pointed at.
+    network.weigh.by_hand = False
     with pytest.raises(InputError, match="do not change the logits"):
         hooked(network, "weigh", member=0).read(BATCH)
+
+
+def test_what_is_computed_from_the_weights_for_looking_does_no_harm() -> None:
+    network = sharp(Additive(lambda w: (w, w.square().sum(-1)), lambda out: out[0], by_hand=True))
+    assert check_model(hooked(network, "weigh"), BATCH).kept
 
 
 @pytest.mark.parametrize("options", [{"add_bias_kv": True}, {"add_zero_attn": True}])

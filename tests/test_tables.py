@@ -28,7 +28,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two encoders, another projection, and a run with one audit that no table but the summary knows."""
     out = tmp_path_factory.mktemp("runs")
     finished(out)
-    finished(out, encoder="cnn:widths=3")
+    finished(out, encoder="cnn:kernels=3")
     finished(out, projection="sparsemax", audits=("agreement",), measures=("gradient",))
     finished(out, seed=7, audits=("dispersion",), measures=())
     return out
@@ -191,6 +191,7 @@ def test_released_files_are_named_as_theirs_with_what_is_unusual_after(run: Run,
 
     assert named(dataset="sst", encoder="bilstm:hidden=128") == "sst+lstm+tanh"
     assert named(dataset="babi:task=2", encoder="cnn", scorer="dot") == "babi_2+cnn(1,3,5,7)+dot"
+    assert named(dataset="sst", encoder="cnn:kernels=3") == "sst+cnn_kernels=3+tanh"  # not theirs
     assert named(dataset="newsgroups") == "20News_sports+average+tanh"
     assert (
         named(dataset="mimic:task=anemia", seed=3, projection="entmax:alpha=1.5")
@@ -246,9 +247,10 @@ def test_latex_is_whole_and_escaped(run: Run, hostile: Run, sources: Sources) ->
     for table in [*every(run, sources), *every(hostile, Sources((hostile, *sources.runs), ()))]:
         check_latex(to_latex(table))
     body = check_latex(to_latex(OF_RUN["summary_by_class"](hostile)))
-    assert r"\$x\_1\textasciicircum{}\{2\}\$ \& \textbackslash{}alpha \%\#\textasciitilde{}" in {
-        row[3] for row in body
-    }
+    assert (
+        r"\$\textbackslash{}nosuch\_1\textasciicircum{}\{2\}\$ \& \textbackslash{}alpha \%\#\textasciitilde{}"
+        in {row[3] for row in body}
+    )
     with pytest.raises(AssertionError):  # the check can fail
         check_latex(to_latex(OF_RUN["summary"](run)).replace(r"\_", "_"))
 

@@ -24,7 +24,9 @@ def by_chance(counts: np.ndarray) -> float:
     """The plug-in information that labels as frequent as these have on average when they have nothing to do with each other: the floor."""
     from sklearn.metrics.cluster import expected_mutual_information
 
-    return float(expected_mutual_information(counts, int(counts.sum())))
+    # Labels that do not occur (in a resample) would only give 0 · ln 0.
+    occurring = counts[counts.sum(1) > 0][:, counts.sum(0) > 0]
+    return float(expected_mutual_information(occurring, int(counts.sum())))
 
 
 def adjusted(counts: np.ndarray) -> float:

@@ -1,4 +1,7 @@
-"""Encoders: (embeddings (B,T,E), mask (B,T)) -> hidden (B,T,H), H = `.size`; `.summary(hidden, mask)` -> (B,H) stands for a whole text."""
+"""Encoders: (embeddings (B,T,E), mask (B,T)) -> hidden (B,T,H), H = `.size`; `.summary(hidden, mask)` -> (B,H) stands for a whole text.
+
+One may also say what changes when an item is deleted: `attnaudit.encoders.deletion`.
+"""
 
 from collections.abc import Callable
 

@@ -34,17 +34,14 @@ def hidden_leave_one_out(
             kept = record.mask[:, None] & ~taken
             weights = own(record, drop) if own is not None else masking.fill(record.alpha[:, None], kept)
             total = weights.sum(-1, keepdim=True)
-            # Rows that lose nothing stay as they are, to the last digit.
-            loses = taken.any(-1, keepdim=True)
-            alpha = torch.where(loses, weights / total.where(total > 0, 1), record.alpha[:, None])
+            alpha = weights / total.where(total > 0, 1)
             probs = masking.probabilities(logits_under(model, record, alpha), record.batch.classes)
             change = statistics.tvd(probs, record.probs[:, None])
-            emptied = (loses & ~(total > 0))[..., 0].any(-1)
+            emptied = (taken.any(-1) & ~(total[..., 0] > 0)).any(-1)
             changes.append(masking.fill(change, ~emptied, torch.nan))
     change = masking.fill(torch.cat(changes, 1), record.content, torch.nan)
-    # Probabilities are known to a rounding of 1; made to sum to 1, rounding would look like importance.
-    rounding = 4 * torch.finfo(record.logits.dtype).eps
+    # Logits are known to a rounding of their size, probabilities to one of 1; made to sum to 1, rounding would look like importance.
+    largest = record.logits.abs().amax(-1, keepdim=True).clamp_min(1)
+    rounding = 4 * torch.finfo(record.logits.dtype).eps * largest
     change = masking.fill(change, ~(change <= rounding))
-    return shares(
-        tie_rounding(change, record.content, torch.full_like(change[:, :1], rounding)), record.content
-    )
+    return shares(tie_rounding(change, record.content, rounding), record.content)

@@ -55,9 +55,11 @@ def logits_without_each(site: Site, classes: int) -> Tensor:
     logits = site.hidden.new_full((*site.content.shape, classes), torch.nan)
     for index, width in _alike(site.mask.sum(-1)):
         some = site.rows(index, width)
+        if not some.content.any():
+            continue
         deletions = some.encoder.deletions(some.vectors, some.mask, some.hidden)
         scores = some.scorer(some.hidden, some.query)
-        counted = some.content.any(0).nonzero()[:, 0].tolist() or [0]
+        counted = some.content.any(0).nonzero()[:, 0].tolist()
         step = max(1, _DELETED_AT_ONCE // (len(index) * width))
         for start in range(counted[0], counted[-1] + 1, step):
             stop = min(start + step, counted[-1] + 1)

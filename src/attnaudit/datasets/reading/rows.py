@@ -109,7 +109,7 @@ def _no_number(name: str) -> None:
 def _encodable(row: dict[str, Any]) -> bool:
     try:
         json.dumps(row, ensure_ascii=False).encode()
-    except (UnicodeEncodeError, RecursionError):
+    except UnicodeEncodeError:
         return False
     return True
 

@@ -15,8 +15,8 @@ from attnaudit.differentiation import differentiating
 from attnaudit.errors import InputError
 from attnaudit.laws import tolerance_of
 from attnaudit.models.hooked.own_class import Refused
-from attnaudit.models.hooked.passes import Wiring, run
-from attnaudit.models.hooked.weights import ROWS, Found
+from attnaudit.models.hooked.passes import Pass, Wiring, run
+from attnaudit.models.hooked.weights import ROWS
 
 Rule = str | int | Callable[[Batch], Tensor]
 RULES = ("first", "last", "all")
@@ -62,7 +62,7 @@ def _tried(wiring: Wiring, batch: Batch, how: str) -> Site:
         positions = first.found.layout == ROWS and (follows or wiring.query != "auto")
         words = first.embeddings.detach().clone().requires_grad_()
         plain = run(wiring, batch, how=how, positions=positions, embeddings=words)
-        _not_used_before(wiring, plain.found)
+        _not_used_before(wiring, plain)
         leaf = plain.found.weights.detach().requires_grad_()
         everywhere = torch.ones(leaf.shape[0], leaf.shape[2], dtype=torch.bool, device=leaf.device)
         again = run(
@@ -89,17 +89,27 @@ def _goes_with_length(wiring: Wiring, batch: Batch, how: str, shape: torch.Size)
     return other[1:3] != (heads, queries), True
 
 
-def _not_used_before(wiring: Wiring, found: Found) -> None:
-    source = found.source
-    for part in found.beside:
-        if source is not None and source.requires_grad and part.requires_grad:
-            hangs = torch.autograd.grad(part.sum(), source, retain_graph=True, allow_unused=True)[0]
-            if hangs is not None:
-                raise Refused(
-                    f"The module {wiring.alpha!r} returns weights together with something it has already computed from them. "
-                    "Other weights in the result would come too late. Point alpha= at the module that computes the weights alone, "
-                    "often the softmax."
-                )
+def _not_used_before(wiring: Wiring, plain: Pass) -> None:
+    """Is there another way from the weights to the logits, through something else that the module returned?"""
+    source, logits = plain.found.source, _weighted(plain.logits)
+    for part in plain.found.beside:
+        if source is not None and _hangs(logits, part) and _hangs(part.sum(), source):
+            raise Refused(
+                f"The module {wiring.alpha!r} returns weights together with something it has already computed from them, and the logits "
+                "hang on that too. Other weights in the result would come too late. Point alpha= at the module that computes the "
+                "weights alone, often the softmax."
+            )
+
+
+def _hangs(value: Tensor, on: Tensor) -> bool:
+    if not (value.requires_grad and on.requires_grad):
+        return False
+    return torch.autograd.grad(value, on, retain_graph=True, allow_unused=True)[0] is not None
+
+
+def _weighted(logits: Tensor) -> Tensor:
+    """So that classes cannot cancel."""
+    return (logits * torch.arange(1, logits.shape[1] + 1, device=logits.device)).sum()
 
 
 def _returns(again: Tensor, plain: Tensor, wiring: Wiring) -> None:
@@ -119,9 +129,7 @@ def _moves(wiring: Wiring, how: str, logits: Tensor, leaf: Tensor) -> Tensor:
         raise InputError(f"There is no head {max(wanted)}: {wiring.alpha!r} has {heads}, counted from 0.")
     grad = None
     if logits.requires_grad:
-        # Weighted so that classes cannot cancel.
-        weighted = (logits * torch.arange(1, logits.shape[1] + 1, device=logits.device)).sum()
-        grad = torch.autograd.grad(weighted, leaf, allow_unused=True)[0]
+        grad = torch.autograd.grad(_weighted(logits), leaf, allow_unused=True)[0]
     if grad is None or not grad.any():
         raise Refused(
             f"Other weights in the place of those that {wiring.alpha!r} {_VERBS[how]} do not change the logits: they are for looking only, or "

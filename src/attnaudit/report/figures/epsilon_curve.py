@@ -39,15 +39,15 @@ def epsilon_curve(run: Run) -> Any:
         axes.plot(part["epsilon"], part["mean"], color=COLOURS[at], ls=LINES[at], lw=0.7, marker=MARKS[at], ms=2,
                   label=f"predicted {shown(name)}")  # fmt: skip
     axes.axhline(math.log(2), color=RED, lw=0.8, ls=":")
-    axes.annotate("ln 2, the most", (1, math.log(2)), xycoords=("axes fraction", "data"), xytext=(0, -2),
-                  textcoords="offset points", ha="right", va="top", fontsize=6.5, color=RED)  # fmt: skip
+    axes.annotate("ln 2, the most", (1, math.log(2)), xycoords=("axes fraction", "data"), xytext=(0, 1),
+                  textcoords="offset points", ha="right", va="bottom", fontsize=6.5, color=RED)  # fmt: skip
     if (found["epsilon"] > 0).all():
         axes.set_xscale("log")
         axes.minorticks_off()
     axes.set_xticks(
         found["epsilon"], [f"{each:g}" for each in found["epsilon"]], rotation=45 if len(found) > 7 else 0
     )
-    axes.set(xlabel="ε (TVD that counts as the same prediction)", ylabel="furthest JSD, mean", ylim=(0, 0.72))
+    axes.set(xlabel="ε (TVD that counts as the same prediction)", ylabel="furthest JSD, mean", ylim=(0, 0.79))
     axes.grid(axis="y", color=GREY, alpha=0.25, lw=0.4)
     legend_above(figure, *axes.get_legend_handles_labels())
     return figure

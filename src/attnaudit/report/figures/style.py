@@ -75,6 +75,8 @@ def legend_above(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> 
 
 def save(figure: Any, path: Path, formats: Sequence[str]) -> list[Path]:
     """path without its ending, one file a format, each whole or not at all."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once: the same in every format
     written = []
     for kind in formats:
         final = path.with_name(f"{path.name}.{kind}")

@@ -49,7 +49,7 @@ def violins_by_peak(
             )
             for at, (name, _) in enumerate(groups)
         ]
-        legend_above(axes.figure, handles, [each.get_label() for each in handles])
+        legend_above(axes.figure, handles, [str(each.get_label()) for each in handles])
 
 
 def _violin(axes: Any, part: np.ndarray, at: float, width: float, group: int) -> None:

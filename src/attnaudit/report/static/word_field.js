@@ -17,8 +17,8 @@ const wordField = (() => {
       buttons[n].dataset.n = n;
       return buttons[n];
     };
-    const element = dom.make("div", { class: "words", dir: "auto", role: "group", "aria-label": "words and their attention" },
-      ...heatmap.pieces(count, draw));
+    const pieces = heatmap.pieces(count, draw);
+    const element = dom.make("div", { class: "words", dir: "auto", role: "group", "aria-label": "words and their attention" }, ...pieces);
 
     const wordAt = (event) => {
       const under = document.elementFromPoint(event.clientX, event.clientY)?.closest(".w");
@@ -94,13 +94,28 @@ const wordField = (() => {
       event.preventDefault();
     });
 
-    function show(alpha) {
-      heatmap.shades(alpha).forEach((shade, n) => {
-        const figure = alpha[n].toFixed(3);
+    // A long text is painted piece by piece as it comes into view: 2,000 words would make every move of the pointer late.
+    const inView = new Set(pieces.slice(0, 1));
+    let shown = null, shade = null;
+    const watcher = new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => {
+      if (isIntersecting) { inView.add(target); paint(target); } else inView.delete(target);
+    }), { rootMargin: "100px" });
+    if (pieces.length > 1) pieces.forEach((piece) => watcher.observe(piece));
+
+    function paint(piece) {
+      if (!shown) return;
+      for (const button of piece.children) {
+        const n = Number(button.dataset.n), figure = shown[n].toFixed(3);
         if (figures[n].textContent !== figure) figures[n].textContent = figure;
-        buttons[n].style.setProperty("--s", shade.toFixed(3));
-        buttons[n].dataset.weight = alpha[n];
-      });
+        button.style.setProperty("--s", shade[n].toFixed(3));
+        button.dataset.weight = shown[n];
+      }
+    }
+
+    function show(alpha) {
+      shown = alpha;
+      shade = heatmap.shades(alpha);
+      inView.forEach(paint);
     }
 
     return { element, selected: () => selected, show };

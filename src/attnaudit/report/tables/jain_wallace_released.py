@@ -66,12 +66,16 @@ def _name(run: Run) -> str:
         return file_name(run.title)
     corpus = corpus_of(chosen["dataset"])
     told = _CORPORA.get(corpus, corpus.replace(":task=", "_"))
-    parts = [choices.parse(str(chosen[key]))[0] for key in ("encoder", "scorer")]
+    parts = [_part(str(chosen[key])) for key in ("encoder", "scorer")]
     unusual = [f"seed_{chosen[key]}" if key == "seed" else str(chosen[key])
                for key, usual in _USUAL.items() if chosen.get(key, usual) != usual]  # fmt: skip
-    return "+".join(
-        [file_name(told), *(_PARTS.get(part, file_name(part)) for part in parts), *map(file_name, unusual)]
-    )
+    return "+".join([file_name(told), *parts, *map(file_name, unusual)])
+
+
+def _part(choice: str) -> str:
+    """Theirs for an encoder or scorer that both have; a convolution with other kernels is not theirs."""
+    name, options = choices.parse(choice)
+    return file_name(choice) if "kernels" in options else _PARTS.get(name, file_name(name))
 
 
 def released_tables(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
