@@ -14,7 +14,15 @@ from attnaudit.laws import random_alpha, tolerance_of
 from attnaudit.leaving_out import leave_out
 from attnaudit.modules import modules_of
 
-_OFFERED = ("attention_without", "self_attention", "batches", "spell", "class_names", "about", "vocabulary_size")
+_OFFERED = (
+    "attention_without",
+    "self_attention",
+    "batches",
+    "spell",
+    "class_names",
+    "about",
+    "vocabulary_size",
+)
 
 
 def with_readout(model: AttentionModel) -> AttentionModel:
