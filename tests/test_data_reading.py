@@ -812,6 +812,25 @@ def test_a_place_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest
         cache.files_fingerprint(path)
 
 
+@pytest.mark.parametrize("option", ["place=x", "folder=5", "folder=[1]"])
+def test_a_choice_cannot_break_the_loading(counted: Counted, option: str) -> None:
+    with pytest.raises(InputError, match=r"has no option 'place'|data folder '.*' does not exist"):
+        counted.load(f":{option}")
+
+
+def test_a_cache_that_may_not_be_read_costs_time_only(
+    counted: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*given: Any, **more: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    first = counted.load()
+    monkeypatch.setattr(stored, "load", refused)
+    monkeypatch.setattr(Path, "unlink", refused)
+    monkeypatch.setattr(stored, "save", refused)
+    assert (counted.load() == first, counted.calls) == (True, 2)
+
+
 def _save_often(folder: str, seed: int) -> None:
     for number in range(30):
         stored.save(_some(40 + seed * 2 + number % 2), Path(folder) / "kept")

@@ -237,6 +237,14 @@ def test_embeddings_are_those_of_the_embedding_module_and_can_be_replaced() -> N
         assert torch.equal(plain[record.batch.mask], record.embeddings[record.batch.mask])
 
 
+def test_only_the_encoder_is_given_other_embeddings_where_both_halves_share_a_module() -> None:
+    hugging, tokenizer = tiny("t5")
+    hugging.transformer.decoder.embed_tokens = hugging.transformer.encoder.embed_tokens
+    model = from_huggingface(hugging, tokenizer)
+    (batch,) = model.batches(TEXTS)
+    assert torch.equal(model.read(batch).logits, own(hugging, batch).logits)
+
+
 def test_gradients_are_those_of_the_model_itself() -> None:
     model, record = read("bert", leave_out="mask")
     words = record.embeddings.detach().clone().requires_grad_()

@@ -63,7 +63,7 @@ def load(choice: str, *, data_dir: Path | None = None, seed: int = 0, cache: boo
     name, options = file_choice(choice, DATASETS) or choices.parse(choice)
     reader = choices.find(DATASETS, name, "dataset")
     given: dict[str, Any] = dict(options)
-    takes = inspect.signature(reader).parameters
+    takes = {name: each for name, each in inspect.signature(reader).parameters.items() if name != "place"}
     unknown = [each for each in options if each not in takes and each != "folder"]
     if unknown and not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in takes.values()):
         raise InputError(
@@ -96,7 +96,7 @@ def data_folder(folder: Path | str | None = None) -> Path:
     where = folder or os.environ.get("ATTNAUDIT_DATA")
     if not where:
         return cache_folder() / "data"
-    if not Path(where).is_dir():
+    if not isinstance(where, str | Path) or not Path(where).is_dir():
         raise InputError(
             f"The data folder {str(where)!r} does not exist. "
             "Check the path given (--data-dir), or the environment variable ATTNAUDIT_DATA."
@@ -122,11 +122,10 @@ def _read(
     if "tokeniser" in settled:  # "auto" is one thing today and another once spaCy is installed
         settled["tokeniser"] = tokeniser_name(settled["tokeniser"])
     kept = cached_file(name, about.version, settled, place)
-    if kept.is_file():
-        try:
-            return stored.load(kept)
-        except Exception:  # a damaged file of our own: read the corpus again
-            kept.unlink(missing_ok=True)
+    with suppress(
+        Exception
+    ):  # not there, no right to read it, or a damaged file of our own: read the corpus again
+        return stored.load(kept)
     splits = reader(place, **given)
     with suppress(OSError):  # no room, or no right to write there: the corpus is read all the same
         stored.save(splits, kept)
