@@ -393,6 +393,31 @@ def test_heatmaps_stand_side_by_side_and_can_be_read_as_numbers(
     assert page.eval_on_selector("#playground-body select", "box => box.value") == name
 
 
+def test_several_rows_are_shown_one_by_one_or_as_their_mean(
+    browser: Any, oracle: Results, tmp_path: Path
+) -> None:
+    first = oracle.examples.iloc[[0]]
+    one_row = np.asarray(first["attention"].iloc[0])
+    rows = np.concatenate([one_row, one_row[::-1]])
+    two = first.assign(attention=[rows], furthest=[rows], readout=[None])
+    path = write_page([replace(oracle, examples=two)], tmp_path / "page.html")
+    opened = Opened(browser, path)
+    opened.tab("examples")
+    page = opened.page
+    page.check(".tick input")
+
+    def figures() -> list[float]:
+        return [float(each.inner_text()) for each in page.query_selector_all(".maps section:first-child .n")]
+
+    np.testing.assert_allclose(figures(), (one_row + one_row[::-1]) / 2, atol=6e-4)
+    page.select_option("label:has-text('Row') select", label="row 2")
+    np.testing.assert_allclose(figures(), one_row[::-1], atol=6e-4)
+    assert page.query_selector("text=Play with this example") is None
+    opened.tab("playground")
+    assert "has a readout" in page.inner_text("#playground-body")
+    opened.check_quiet(path)
+
+
 def test_runs_and_classes_are_selected(browser: Any, several: Path) -> None:
     opened = Opened(browser, several)
     page = opened.page

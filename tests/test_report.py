@@ -326,8 +326,9 @@ def test_a_typical_page_is_under_5_mb_and_a_grid_of_72_under_25(tmp_path: Path) 
     long = _long_texts(200, 200)
     one = write_page([long], tmp_path / "one.html").stat().st_size
     assert 1_500_000 < one < 5_000_000
-    grid = write_page([long] * 72, tmp_path / "grid.html").stat().st_size
-    assert 5_000_000 < grid < 25_000_000
+    fewer = replace(long, examples=long.examples.head(50))
+    grid = write_page([fewer] * 72, tmp_path / "grid.html").stat().st_size
+    assert 15_000_000 < grid < 25_000_000
 
 
 def _long_texts(count: int, length: int) -> Results:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnaudit import cli_data, cli_report
+from attnaudit import cli_data, cli_model, cli_report
+from attnaudit.cli_choices import gate as gate_on
+from attnaudit.cli_choices import split
 from attnaudit.errors import InputError, NotApplicable
 
 if TYPE_CHECKING:
@@ -97,8 +99,8 @@ def run(
         sample=sample,
         other_seeds=other_seeds,
         vectors=None if vectors is None else str(vectors),
-        audits=None if audits is None else tuple(_split(audits)),
-        measures=None if measures is None else tuple(_split(measures)),
+        audits=None if audits is None else tuple(split(audits)),
+        measures=None if measures is None else tuple(split(measures)),
     )
     if intervention is not None:
         _intervene(intervention, Plan(cell, out, data_dir, device))
@@ -112,7 +114,7 @@ def run(
     _show(results)
     typer.echo(f"\nRun: {folder}\nReport: {page}")
     if fail_if is not None:
-        _gate(results, fail_if)
+        gate_on(results, fail_if)
 
 
 @app.command()
@@ -126,7 +128,7 @@ def gate(
     """
     from attnaudit.store import load_results
 
-    _gate(load_results(run), fail_if)
+    gate_on(load_results(run), fail_if)
 
 
 @app.command()
@@ -235,6 +237,7 @@ def lesson(
 
 
 cli_report.register(app)
+cli_model.register(app)
 
 
 @app.command("list")
@@ -261,16 +264,6 @@ def check(
     typer.echo(str(verdict))
     typer.echo(f"\n{verdict.sentence}")
     raise typer.Exit(0 if verdict.kept else 1)
-
-
-def _gate(results: Results, conditions: str) -> None:
-    from attnaudit.gate import met
-
-    held = met(results, conditions)
-    if held:
-        typer.secho("The gate is closed:\n  " + "\n  ".join(held), fg="red", err=True)
-        raise typer.Exit(3)
-    typer.echo("The gate is open: none of the conditions holds.")
 
 
 def _intervene(choice: str, plan: Plan) -> None:
@@ -308,17 +301,6 @@ def _show(results: Results) -> None:
             "\nMean tau with attention beside Jain & Wallace 2019, table 2 (two versions of it were published):"
         )
         typer.echo(published.to_string(index=False))
-
-
-def _split(text: str) -> list[str]:
-    """Commas between audits, not those between the options of one: "furthest:epsilon=0.05,fidelity=code,permutation"."""
-    parts: list[str] = []
-    for piece in text.split(","):
-        if parts and "=" in piece and ":" not in piece:
-            parts[-1] += f",{piece}"
-        else:
-            parts.append(piece.strip())
-    return parts
 
 
 def main() -> None:

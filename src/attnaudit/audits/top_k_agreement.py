@@ -88,7 +88,7 @@ def _k_of(each: str, record: Record, mean_length: int | None) -> Tensor | None:
     if each == "non_zero":
         return None
     if each == "all":
-        count = (record.content[:, None] & record.mask).sum(-1)
+        count = (record.content[:, None] & record.mask).sum(-1).clamp_min(1)  # of nothing: NaN all the same
     elif each == "average":
         if mean_length is None:
             raise InputError("k=average needs mean_length, which audit() works out over all the data.")

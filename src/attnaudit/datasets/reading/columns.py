@@ -53,6 +53,13 @@ class Columns:
         return {name: value for name, value in asdict(self).items() if value}
 
 
+def label_column(given: str | None, there: Sequence[str], where: str) -> str:
+    """The column of labels, or "" where none is named and none looks like it: labels are optional in an audit."""
+    if given is None and not any(each.lower() in _USUAL["label"] for each in there):
+        return ""
+    return _column("label", given, there, where)
+
+
 def column_name(value: Any) -> Any:
     """Names of columns that look like numbers come as numbers from the command line."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -33,13 +33,13 @@ const outcome = (() => {
       if (!rows) layout(before);
       for (const { c, fill, value } of rows) {
         fill.style.width = `${100 * now[c]}%`;
-        value.textContent = dom.number(now[c]);
+        value.textContent = now[c].toFixed(3);
         value.dataset.value = now[c];
       }
       const apart = exact.tvd(before, now);
-      tvd.textContent = dom.number(apart);
+      tvd.textContent = apart.toFixed(3);
       tvd.dataset.value = apart;
-      jsd.textContent = dom.number(movedBy);
+      jsd.textContent = movedBy.toFixed(3);
       jsd.dataset.value = movedBy;
       const was = exact.argmax(before), is = exact.argmax(now);
       decision.classList.toggle("flipped", was !== is);

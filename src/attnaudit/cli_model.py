@@ -1,0 +1,167 @@
+"""`attnaudit audit`: a saved Hugging Face classifier and a file of texts, from the folder to the card and the page."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from attnaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from attnaudit.results import Results
+
+_TRIED = 4  # texts by which the time is estimated
+
+
+def register(app: typer.Typer) -> None:
+    app.command("audit")(audit_model)
+
+
+def audit_model(
+    model_dir: Annotated[Path, typer.Argument(help="Folder with config.json, model.safetensors and the tokenizer, as save_pretrained writes it.")],
+    data: Annotated[Path, typer.Option(help="csv, tsv, jsonl or parquet file, one text a row.")],
+    text_column: Annotated[str | None, typer.Option(help="Told by its name where not given: text, review, sentence, …")] = None,
+    label_column: Annotated[str | None, typer.Option(help="Optional. Names or numbers of the model's classes.")] = None,
+    pair_column: Annotated[str | None, typer.Option(help="The second text, for models of pairs.")] = None,
+    layers: Annotated[str, typer.Option(help="last, all, or numbers joined by +: 0 is the lowest.")] = "last",
+    heads: Annotated[str, typer.Option(help="all, or numbers joined by +.")] = "all",
+    leave_out: Annotated[str, typer.Option(help="What leaving out a word means: delete, mask or pad.")] = "delete",
+    sample: Annotated[int | None, typer.Option(min=1, help="So many of the texts, each label in its share.")] = None,
+    audits: Annotated[str | None, typer.Option(help="Comma-separated, or all; the usual ones by default.")] = None,
+    measures: Annotated[str | None, typer.Option(help="Comma-separated, or all; the usual ones by default.")] = None,
+    other_models: Annotated[list[Path] | None, typer.Option(help="Folders of other trainings of the same model: is the attention stable?")] = None,
+    max_length: Annotated[int | None, typer.Option(help="Longer texts are cut, and counted; default: the model's own limit.")] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out rows that cannot be read, and count them.")] = False,
+    seed: Annotated[int, typer.Option(help="Of the sample and the draws.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    dtype: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
+    fail_if: Annotated[str | None, typer.Option(help='Exit code 3 if any holds: "matters=no; points!=yes".')] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results and the page.")] = Path("audit"),
+) -> None:  # fmt: skip
+    """Audit your own model: may its attention be shown as an explanation? Nothing is trained and nothing is downloaded.
+
+    Prints the card and writes the results with a page. What cannot be known without retraining says so on the card.
+    """
+    from attnaudit.auditing import audit, find_audits, find_measures
+    from attnaudit.cli_choices import gate, split
+    from attnaudit.gate import check_conditions
+    from attnaudit.own_texts import read_texts
+    from attnaudit.sampling import sampled
+    from attnaudit.store import check_writable
+
+    if fail_if is not None:
+        check_conditions(fail_if)
+    wanted: dict[str, Any] = {
+        "audits": split(audits) if audits else None,
+        "measures": split(measures) if measures else None,
+    }
+    find_audits(wanted["audits"])
+    find_measures(wanted["measures"])
+    check_writable(out.parent)
+    read, bad = read_texts(data, text=text_column, label=label_column, pair=pair_column, skip_bad=skip_bad)
+    chosen: Any = sampled(read, sample, seed)  # type: ignore[arg-type]
+    how: dict[str, Any] = {
+        "layers": numbers(layers),
+        "heads": numbers(heads),
+        "leave_out": leave_out,
+        "max_length": max_length,
+    }
+    model = load_folder(model_dir, dtype, device, **how)
+    others = [load_folder(each, dtype, device, **how) for each in other_models or ()]
+    labels = None if chosen[0].label is None else [known_label(each.label, model) for each in chosen]
+    batches = model.batches([each.text for each in chosen], labels)
+    _estimate(model, batches, wanted, seed)
+    results = audit(model, batches, seed=seed, other_models=others, **wanted)
+    results.about["texts"] = {
+        "file": str(data),
+        "read": len(read),
+        "audited": len(chosen),
+        "skipped": bad.note(),
+        "labelled": labels is not None,
+    }
+    results.save(out)
+    page = results.to_html(out / "report.html")
+    _tell(results, len(read), len(chosen))
+    typer.echo(f"\nResults: {out}\nReport: {page}")
+    if fail_if is not None:
+        gate(results, fail_if)
+
+
+def load_folder(folder: Path, dtype: str, device: str, **how: Any) -> Any:
+    """A saved classifier and its tokenizer, ready to be audited; from this folder only, and no pickled weights."""
+    import torch
+
+    try:
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    except ImportError as error:
+        raise InputError(
+            "Auditing a saved model needs transformers. Run pip install 'attnaudit[hf]'."
+        ) from error
+    from attnaudit.models.huggingface import from_huggingface
+
+    kinds = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+    if dtype not in kinds:
+        raise InputError(f"There is no dtype {dtype!r}. Choose from: {', '.join(kinds)}.")
+    if not (folder / "config.json").is_file():
+        raise InputError(
+            f"{folder} holds no config.json. Give the folder that model.save_pretrained and tokenizer.save_pretrained wrote."
+        )
+    if not any(folder.glob("*.safetensors")):
+        raise InputError(
+            f"{folder} holds no *.safetensors weights; pickled ones (.bin) may run code and are not read. "
+            "Save the model again with model.save_pretrained(folder, safe_serialization=True)."
+        )
+    try:
+        model = AutoModelForSequenceClassification.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True, dtype=kinds[dtype]
+        )
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{folder}: transformers cannot load it ({str(error)[:300]}).") from error
+    return from_huggingface(model.to(device).eval(), tokenizer, **how)
+
+
+def known_label(label: Any, model: Any) -> Any:
+    """A label from a file as the model names it: whatever the case, and numbers that came as text."""
+    names = {str(name).casefold(): name for name in model.class_names or ()}
+    told = str(label).strip()
+    if told.casefold() in names:
+        return names[told.casefold()]
+    return int(told) if told.isdigit() else label
+
+
+def numbers(text: str) -> str | list[int]:
+    """ "0+3" -> [0, 3]; a word such as "all" stays."""
+    parts = text.split("+")
+    if all(part.lstrip("-").isdigit() for part in parts):
+        return [int(part) for part in parts]
+    return text
+
+
+def _estimate(model: Any, batches: list[Any], wanted: dict[str, Any], seed: int) -> None:
+    """How long it will take, by a few texts of middling length; said only where it is worth saying."""
+    import torch
+
+    from attnaudit.auditing import audit
+
+    count = sum(len(batch) for batch in batches)
+    if count < 8 * _TRIED:
+        return
+    middle = batches[len(batches) // 2]
+    few = middle.rows(torch.arange(min(_TRIED, len(middle))))
+    started = time.monotonic()
+    audit(model, few, seed=seed, illustrated=0, show_progress=False, **wanted)
+    seconds = (time.monotonic() - started) * count / len(few)
+    told = f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
+    typer.echo(f"At most about {told} for {count} texts (few at a time are slower than many).\n", err=True)
+
+
+def _tell(results: Results, read: int, audited: int) -> None:
+    if audited < read:
+        typer.echo(f"{audited} of {read} texts were audited, each label in its share.")
+    if cut := results.about.get("truncated"):
+        typer.echo(f"{cut} text{'s were' if cut > 1 else ' was'} longer than the model reads and cut.")
+    typer.echo(str(results.card()))
