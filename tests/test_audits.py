@@ -1090,7 +1090,12 @@ def test_an_audit_that_does_not_apply_is_recorded_with_its_reason() -> None:
         "top_k_agreement": "no measure was computed besides attention",
         "evidence": "the data does not say which words are evidence",
     }
-    assert set(results.frame()["audit"].astype(str)) == set(AUDITS) - {"agreement", "evidence"}
+    assert set(results.frame()["audit"].astype(str)) == set(AUDITS) - {
+        "agreement",
+        "top_k_agreement",
+        "evidence",
+        "stability",
+    }
 
 
 @pytest.mark.parametrize("audits", [["evidence"], []])

@@ -62,6 +62,7 @@ def audit(
     most_rows = 0
     searches = any(name.split(":")[0] == "furthest" for name in chosen_audits)
     reasons: dict[tuple[str, str], str] = {}
+    scored: set[str] = set()  # measures that some batch has
     table, drawn = Table(), []
     ids = [name for batch in batches for name in batch.example_id]
     if len(set(ids)) < len(ids):
@@ -85,6 +86,7 @@ def audit(
             for name, measure in chosen_measures.items():
                 try:
                     scores[name] = _score(measure, model, record, seed, name)
+                    scored.add(name)
                 except NotApplicable as reason:
                     reasons["measure", name] = str(reason)
             table.start(record)
@@ -110,7 +112,9 @@ def audit(
         "measures": list(chosen_measures),
         "not_applicable": unanswered,
         "measures_not_applicable": {
-            name: reason for (kind, name), reason in reasons.items() if kind == "measure"
+            name: reason
+            for (kind, name), reason in reasons.items()
+            if kind == "measure" and name not in scored
         },
         "has_readout": record.readout is not None,
         "rows": most_rows,

@@ -67,7 +67,14 @@ class Card:
         open_ = [f"{claim} ({answer})" for claim, answer in given.items() if answer != YES]
         if open_:
             return f"Not by itself: it is not shown that {_and(open_)}."
-        return "Yes, for this model: it matters, points at what matters and is the only story; whether it is stable is another question."
+        stable = {YES: "and is stable", NO: "but is not stable", PARTLY: "and is partly stable"}.get(
+            self.answers[4].answer, "; whether it is stable is another question"
+        )
+        return (
+            f"Yes, for this model: it matters, points at what matters, is the only story {stable}.".replace(
+                " ;", ";"
+            )
+        )
 
     def as_dict(self) -> dict[str, Any]:
         return {

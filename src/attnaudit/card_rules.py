@@ -41,7 +41,8 @@ class _Lookup:
 
     def __call__(self, audit: str, metric: str, meaning: str, measure: str = "") -> Finding | None:
         line: Any = self._by.get((audit, measure, metric))
-        if line is None or math.isnan(line.mean):
+        # A number without an interval (a single example) decides nothing.
+        if line is None or math.isnan(line.mean) or math.isnan(line.low):
             return None
         name = f"{line.audit}/{metric}" + (f"@{measure}" if measure else "")
         return Finding(
@@ -186,7 +187,8 @@ def _stable(look: _Lookup) -> Answer:
 def _cautions(look: _Lookup, about: dict[str, Any]) -> Iterator[str]:
     count = look.count
     if 0 < count < _FEW:
-        yield f"only {count} example{'s' if count > 1 else ''} were audited; the intervals are rough below {_FEW}"
+        told = "one example was" if count == 1 else f"{count} examples were"
+        yield f"only {told} audited; intervals are rough below {_FEW}, and one example has none"
     if about.get("truncated"):
         yield f"{about['truncated']} of {count} texts are longer than the model reads and were cut"
     right, majority = look("uniform_attention", "correct", "accuracy"), about.get("majority")

@@ -71,7 +71,8 @@ def make_cell(dataset: str, *, preset: str | None = None, **given: Any) -> Cell:
     """A cell from flat choices by name; those that are None are the preset's, or what suits the dataset, or else the defaults."""
     known = {key: value for key, value in given.items() if value is not None}
     if preset is None:
-        suited = _SUITED.get(choices.parse(dataset)[0], {})
+        name = choices.parse(dataset)[0]
+        suited = _SUITED.get("babi" if name == "babi_files" else name, {})
     else:
         suited, dataset = preset_options(preset, dataset), preset_dataset(preset, dataset)
     wanted = {**suited, **known}
@@ -235,7 +236,13 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
     if "model" not in details:
         raise InputError(f"{folder} holds results without a model; attnaudit.store.load_results reads those.")
     vocabulary = Vocabulary(tuple(json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))))
-    foreign = [str(part) for part in details["model"].values() if ":" in choices.parse(str(part))[0]]
+    chosen = details["choices"]
+    named = [*details["model"].values(), chosen["dataset"], chosen["variant"]]
+    foreign = [
+        str(part) for part in named if ":" in choices.parse(str(part))[0] and not Path(str(part)).is_file()
+    ]
+    if chosen["base"] is not None and Path(str(chosen["base"])).name != chosen["base"]:
+        raise InputError(f"{folder}: the base {chosen['base']!r} is no name of a run in the same folder.")
     if foreign and not trust_code:
         raise InputError(
             f"{folder} is made with code from outside: {', '.join(foreign)}. Loading would run it; "
@@ -243,7 +250,6 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
         )
     fresh = _build(details["model"], vocabulary)
     fresh.load_state_dict(load_file(folder / "model.safetensors"))
-    chosen = details["choices"]
     model = fresh
     if choices.parse(chosen["variant"])[0] == "imposed":  # its attention is not among its parameters
         base = (
@@ -255,9 +261,11 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
     return Run(model.eval(), store.load_results(folder), vocabulary, folder)
 
 
-def audited_batches(folder: Path, *, data_dir: Path | None = None) -> tuple[Any, list[Any]]:
+def audited_batches(
+    folder: Path, *, data_dir: Path | None = None, trust_code: bool = False
+) -> tuple[Any, list[Any]]:
     """The model of a finished run and the batches it was audited on. Data that has changed since is refused."""
-    run = load(folder)
+    run = load(folder, trust_code=trust_code)
     details = store.read_run(folder)
     splits = datasets.load(details["choices"]["dataset"], data_dir=data_dir)
     if fingerprint(splits) != details["data"]["fingerprint"]:

@@ -102,6 +102,10 @@ def run(
         audits=None if audits is None else tuple(split(audits)),
         measures=None if measures is None else tuple(split(measures)),
     )
+    if intervention is not None and fail_if is not None:
+        raise InputError(
+            "--fail-if asks the card of one run, and --intervention compares several. Leave one of them out."
+        )
     if intervention is not None:
         _intervene(intervention, Plan(cell, out, data_dir, device))
         return

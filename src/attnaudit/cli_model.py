@@ -115,12 +115,21 @@ def load_folder(folder: Path, dtype: str, device: str, **how: Any) -> Any:
             "Save the model again with model.save_pretrained(folder, safe_serialization=True)."
         )
     try:
-        model = AutoModelForSequenceClassification.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, dtype=kinds[dtype]
+        model, loading = AutoModelForSequenceClassification.from_pretrained(
+            folder,
+            local_files_only=True,
+            use_safetensors=True,
+            dtype=kinds[dtype],
+            output_loading_info=True,
         )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"{folder}: transformers cannot load it ({str(error)[:300]}).") from error
+    if missing := sorted(loading["missing_keys"]):  # transformers draws these at random
+        raise InputError(
+            f"{folder} lacks weights of the classifier: {', '.join(missing[:4])}{' …' if len(missing) > 4 else ''}. "
+            "Is it an encoder that was not fine-tuned? Save the model that was."
+        )
     return from_huggingface(model.to(device).eval(), tokenizer, **how)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from typing import Any
@@ -27,7 +28,8 @@ _SIGNS: dict[str, Any] = {
     ">": operator.gt,
     "=": operator.eq,
 }
-_CONDITION = re.compile(r"(.+?)\s*(<=|>=|!=|<|>|=)\s*(.+)")
+# The last sign divides: an audit may have options, "furthest:epsilon=0.05/jsd>0.3".
+_CONDITION = re.compile(r"(.+?)\s*(<=|>=|!=|<|>|=)\s*([^<>=!]+)")
 
 
 def check_conditions(text: str) -> list[tuple[str, str, str]]:
@@ -41,12 +43,8 @@ def check_conditions(text: str) -> list[tuple[str, str, str]]:
             )
         what, sign, value = found.groups()
         if "/" in what:
-            try:
-                float(value)
-            except ValueError:
-                raise InputError(
-                    f"The condition {part!r} compares with {value!r}, which is no number."
-                ) from None
+            if not _is_number(value):
+                raise InputError(f"The condition {part!r} compares with {value!r}, which is no number.")
         elif what not in QUESTIONS or sign not in ("=", "!=") or value not in _ANSWERS:
             raise InputError(
                 f"Cannot read the condition {part!r}: a question is one of {', '.join(QUESTIONS)}, "
@@ -69,17 +67,22 @@ def met(results: Results, text: str) -> list[str]:
                 held.append(f"{what}{sign}{value}: the card says {answer!r}")
             continue
         mean = _mean(results, what)
-        if mean is None or mean != mean:
+        if math.isnan(mean):
             held.append(f"{what}{sign}{value}: there is no such number here")
         elif _SIGNS[sign](mean, float(value)):
             held.append(f"{what}{sign}{value}: it is {mean:.4g}")
     return held
 
 
-def _mean(results: Results, what: str) -> float | None:
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))  # nothing is ever below nan: such a gate would always be open
+    except ValueError:
+        return False
+
+
+def _mean(results: Results, what: str) -> float:
     """The overall mean of "audit/metric" or "audit/metric@measure"; over all rows where there are several."""
-    audit, _, rest = what.partition("/")
+    audit, _, rest = what.rpartition("/")
     metric, _, measure = rest.partition("@")
-    part = results.summary()
-    part = part[(part["audit"] == audit) & (part["metric"] == metric) & (part["measure"] == measure)]
-    return float(part.sort_values("row")["mean"].iloc[0]) if len(part) else None
+    return results.mean(audit, metric, measure)

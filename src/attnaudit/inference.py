@@ -88,10 +88,14 @@ def length_matched(
     first, first_length, second, second_length = first[a], first_length[a], second[b], second_length[b]
     if not len(first) or not len(second):
         return Spread(math.nan, math.nan, math.nan)
-    edges = np.unique(np.quantile(np.concatenate([first_length, second_length]), np.linspace(0, 1, bins + 1)))
-    first_bin = np.searchsorted(edges[1:-1], first_length, side="right")
-    second_bin = np.searchsorted(edges[1:-1], second_length, side="right")
-    count = max(len(edges) - 1, 1)
+    lengths = np.concatenate([first_length, second_length])
+    starts = np.unique(lengths)  # a bin begins at each of these: one for every length where there are few
+    if len(starts) > bins:
+        inner = np.quantile(lengths, np.linspace(0, 1, bins + 1)[1:-1], method="higher")
+        starts = np.unique([starts[0], *inner])
+    first_bin = np.searchsorted(starts, first_length, side="right") - 1
+    second_bin = np.searchsorted(starts, second_length, side="right") - 1
+    count = len(starts)
     draw = np.random.default_rng(randomness.derive(seed, "matched lengths"))
 
     def resampled(values: np.ndarray, bin_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

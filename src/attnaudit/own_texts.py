@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,13 @@ def read_texts(
     """One text a row of a csv, tsv, jsonl or parquet file, and what was skipped. Columns that are not named are told by their names."""
     bad = BadRows(skip=skip_bad)
     table = file_table(Path(path), bad, delimiter=None, quoted=True)
-    label = label_column(label, table.columns, table.where)
-    # Without labels any column stands in for theirs, so that the rules for the others are the same.
-    stand_in = next(iter(table.columns), None)
-    columns = Columns(text, label or stand_in, pair or "", "", "").settled(table.columns, table.where)
+    try:
+        label = label_column(label, table.columns, table.where)
+        # Without labels any column stands in for theirs, so that the rules for the others are the same.
+        stand_in = next(iter(table.columns), None)
+        columns = Columns(text, label or stand_in, pair or "", "", "").settled(table.columns, table.where)
+    except InputError as error:  # the same rules, other names of the options
+        raise InputError(re.sub(r"\b(text|label|query)=COLUMN", _option, str(error))) from None
     wanted = [each for each in (columns.text, label, columns.query) if each]
     found = []
     for number, (where, row) in enumerate(table.rows(list(dict.fromkeys(wanted)))):
@@ -48,6 +52,10 @@ def read_texts(
     if not found:
         raise InputError(f"{path}: there is no text in it.")
     return found, bad
+
+
+def _option(named: re.Match[str]) -> str:
+    return f"--{named[1].replace('query', 'pair')}-column COLUMN"
 
 
 def _string(value: Any, where: str, what: str) -> str:

@@ -25,11 +25,11 @@ def jain_wallace(dataset: str, *, fidelity: str = "paper") -> Options:
         "projection": "softmax",
         "learning_rate": 1e-3,
         "weight_decay": 1e-5,
-        "attention_weight_decay": 0.0 if released and dataset != "babi" else 1e-5,
+        "attention_weight_decay": 0.0 if released and not dataset.startswith("babi") else 1e-5,
         "optimiser": "amsgrad" if released else "adam",
-        "output": "tanh" if released and dataset == "babi" else "linear",
+        "output": "tanh" if released and dataset.startswith("babi") else "linear",
     }
-    if dataset == "babi":
+    if dataset.startswith("babi"):
         hidden = 32 if released else 30
         return {
             **common,
@@ -140,6 +140,8 @@ _CORPORA: dict[str, dict[str, Options]] = {
     "serrano_smith": {
         "imdb": {
             "labels": "stars",
+            "tokeniser": "auto",  # words of Keras have no marks, so no sentences
+            "breaks": False,
             "sentences": True,
             "more_than": None,
             "fewer_than": None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,12 +54,29 @@ class Results:
         part = self.summaries[self.summaries["group"] == group]
         return part.drop(columns="group").reset_index(drop=True)
 
+    def mean(self, audit: str, metric: str, measure: str = "") -> float:
+        """The overall mean of one number, over all rows where there are several; NaN where there is none.
+
+        An audit without options stands also for the same one with options, if only that was run.
+        """
+        part = self.summary()
+        part = part[(part["metric"] == metric) & (part["measure"] == measure)].sort_values(
+            "row", kind="stable"
+        )
+        names = part["audit"].astype(str)
+        found = part[names == audit] if (names == audit).any() else part[names.str.partition(":")[0] == audit]
+        return float(found["mean"].iloc[0]) if len(found) else math.nan
+
     def examples_needed(self, width: float) -> pd.DataFrame:
         """How many examples a 95 % interval of this whole width would take for each mean, beside how many there were."""
         from attnaudit.inference import examples_needed
 
         part = self.summary()
-        needed = [examples_needed(sd, width) for sd in part["sd"]]
+        known = (1 - part["nan_share"]).where(lambda share: share > 0)
+        needed = [
+            None if count is None or math.isnan(share) else math.ceil(count / share)
+            for count, share in zip((examples_needed(sd, width) for sd in part["sd"]), known, strict=True)
+        ]
         return part[["audit", "measure", "metric", "row", "mean", "sd", "count"]].assign(
             needed=pd.array(needed, dtype="Int64")
         )

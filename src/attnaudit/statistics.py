@@ -79,7 +79,7 @@ class Interval(NamedTuple):
 def bootstrap(values: Tensor, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Interval:
     """How sure is the mean over examples of values (B,) or (B,M)? Its percentile bootstrap interval. Efron 1979.
 
-    NaN are left out of every mean and counted in nan_share; the rest is NaN where nothing is left. Columns share
+    NaN are left out of every mean and counted in nan_share; the rest is NaN where nothing is left, and so is the interval of a single value. Columns share
     their resamples, as paired data must. Which examples are drawn depends on seed and B alone.
     """
     if values.dim() not in (1, 2):
@@ -96,6 +96,8 @@ def bootstrap(values: Tensor, *, level: float = 0.95, resamples: int = 2000, see
     # A resample that drew only NaN has no mean and is left out of the percentiles.
     ends = torch.tensor([(1 - level) / 2, (1 + level) / 2], dtype=filled.dtype, device=filled.device)
     low, high = means.nanquantile(ends, 0)
+    # One value says nothing of how far another would lie.
+    low, high = (end.masked_fill(known.sum(0) < 2, torch.nan) for end in (low, high))
     results = filled.sum(0) / weight.sum(0), low, high, (~known).double().mean(0)
     return Interval(*(each.reshape(values.shape[1:]) for each in results))
 

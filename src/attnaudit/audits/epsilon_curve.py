@@ -42,10 +42,11 @@ def epsilon_curve(
     epsilons: str = EPSILONS,
     search: bool = False,
 ) -> Values:
-    """ε-max JSD at each ε, found and certified (B,). Without a readout every ε is a search of its own: only with search=true."""
-    if record.readout is None and not search:
+    """ε-max JSD at each ε, found and certified (B,). Without a readout or with more than two classes every ε takes a search
+    of its own: only with search=true."""
+    if not search and (record.readout is None or record.logits.shape[1] > 2):
         raise NotApplicable(
-            "without a readout every ε would be a search of its own; epsilon_curve:search=true does it"
+            "without a readout, or with more than two classes, every ε takes a search of its own; epsilon_curve:search=true does it"
         )
     values: Values = {}
     for each in _names(epsilons):

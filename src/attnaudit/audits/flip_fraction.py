@@ -18,7 +18,7 @@ _PREFIXES = 32
         question="What share of the items must go, in the order of each ranking, before the decision flips?",
         metrics={
             "removed": Metric("share of items removed until the decision flips, 1 if it never does; small = a good ranking",
-                              "removed@smallest_set", "removed@random"),
+                              "removed@random", "removed@smallest_set"),
             "fraction": Metric("the same, only where it flips: rankings flip on different examples, so compare `removed`",
                                0.0, 1.0),
             "flipped": Metric("the decision flips at all", 0.0, "flipped@smallest_set"),

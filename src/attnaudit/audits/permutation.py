@@ -17,7 +17,9 @@ from attnaudit.counterfactual import flipped, logits_under, permuted
         metrics={
             "tvd_median": Metric("median change of the prediction over the shuffles", 0.0, "tvd_reach"),
             "tvd_mean": Metric("mean change of the prediction over the shuffles", 0.0, "tvd_reach"),
-            "tvd_reach": Metric("the largest change that all weight on one item would cause", 0.0, 1.0),
+            "tvd_reach": Metric(
+                "the largest change that any attention could cause (1 with more than two classes)", 0.0, 1.0
+            ),
             "flipped": Metric("share of shuffles that change the decision", 0.0, 1.0),
             "max_attention": Metric("the largest weight", 0.0, 1.0),
         },
@@ -30,7 +32,7 @@ def permutation(
 ) -> Values:
     """Median and mean TVD over `shuffles` shuffles of alpha over the real items, all rows jointly; the share that flips the decision.
 
-    `tvd_reach`, the ceiling: the largest change that all weight on any one item would cause. NaN without a readout.
+    `tvd_reach`, the ceiling: the largest change any attention could cause, known for two classes; 1 with more. NaN without a readout.
     """
     shuffled = permuted(record.alpha, record.mask, shuffles, seed)
     logits = logits_under(model, record, shuffled)
@@ -48,9 +50,11 @@ def permutation(
 
 
 def reach(record: Record) -> Tensor:
-    """(B,) the largest change that all weight on any one item would cause; NaN without a readout."""
+    """(B,) no attention moves the prediction further: with two classes, all weight on the best item; 1 with more; NaN without a readout."""
     if record.readout is None:
         return torch.full_like(record.logits[:, 0], torch.nan)
+    if record.logits.shape[1] > 2:  # a mixture of items can then move it further than any one of them
+        return torch.ones_like(record.logits[:, 0])
     alone = masking.probabilities(record.readout, record.batch.classes)
     moved = statistics.tvd(alone, record.probs[:, None])
     return masking.fill(moved, record.mask[:, 0], -1.0).amax(-1)

@@ -17,7 +17,9 @@ from attnaudit.counterfactual import drawn, flipped, logits_under
         metrics={
             "tvd_median": Metric("median change of the prediction over the draws", 0.0, "tvd_reach"),
             "tvd_mean": Metric("mean change of the prediction over the draws", 0.0, "tvd_reach"),
-            "tvd_reach": Metric("the largest change that all weight on one item would cause", 0.0, 1.0),
+            "tvd_reach": Metric(
+                "the largest change that any attention could cause (1 with more than two classes)", 0.0, 1.0
+            ),
             "flipped": Metric("share of draws that change the decision", 0.0, 1.0),
         },
         detects=("inert",),

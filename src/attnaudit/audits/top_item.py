@@ -63,6 +63,9 @@ def top_item(
         flips.append(torch.where(answered, flipped(logits, record).double(), torch.nan))
     few = record.mask.sum(-1) < 2
     (js_top, js_other), (top_flips, other_flips) = js, flips
+    # Compared on the same examples: those for which both have an answer.
+    unknown = top_flips.isnan() | other_flips.isnan()
+    top_flips, other_flips = (each.masked_fill(unknown, torch.nan) for each in (top_flips, other_flips))
     weight = [record.alpha.gather(-1, item)[..., 0] for item in (top, other)]
     values: Values = {
         ("", "delta_js"): js_top - js_other,

@@ -56,6 +56,8 @@ def top_k_agreement(
     Neely & Schouten, where disjoint lists score up to +1: look at its floor before its values.
     """
     check_fidelity(fidelity, ("corrected", "code"), "the audit top_k_agreement")
+    if sum(each.isdigit() for each in str(k).split("+")) > 1:
+        raise InputError(f"top_k_agreement takes one number for k at a time, got {k!r}.")
     wanted = {f"{each}": _k_of(each, record, mean_length) for each in str(k).split("+")}
     others = [name for name in scores if name != "attention"]
     if not others:

@@ -70,10 +70,7 @@ Number = Callable[[Path, Results], float]
 
 def _mean(audit: str, metric: str, measure: str = "") -> Number:
     def read(folder: Path, results: Results) -> float:
-        part = results.summary()
-        bare = part["audit"].astype(str).str.partition(":")[0]
-        part = part[(bare == audit) & (part["metric"] == metric) & (part["measure"] == measure)]
-        return float(part.sort_values("row")["mean"].iloc[0]) if len(part) else float("nan")
+        return results.mean(audit, metric, measure)
 
     return read
 

@@ -51,7 +51,8 @@ def _resampled(name: str, labels: np.ndarray, probs: np.ndarray, counts: np.ndar
     if name == "roc_auc":
         return _auc(labels, probs[:, 1], counts)
     classes = [1] if probs.shape[1] == 2 else sorted(set(labels) | set(predicted))
-    return np.mean([_f1(predicted == label, labels == label, counts) for label in classes], 0)
+    # Of the classes that a resample has, as scikit-learn takes the mean over those that occur.
+    return np.nanmean([_f1(predicted == label, labels == label, counts) for label in classes], 0)
 
 
 def _f1(predicted: np.ndarray, true: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -59,7 +60,7 @@ def _f1(predicted: np.ndarray, true: np.ndarray, counts: np.ndarray) -> np.ndarr
         counts @ (predicted & true),
         counts @ predicted.astype(float) + counts @ true.astype(float),
     )
-    return np.divide(2 * hit, of_either, out=np.zeros(len(counts)), where=of_either > 0)
+    return np.divide(2 * hit, of_either, out=np.full(len(counts), np.nan), where=of_either > 0)
 
 
 def _auc(labels: np.ndarray, scores: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.Data
     a, b = _wide(first), _wide(second)
     shared = [column for column in a.columns if column in b.columns]
     together = a.index.intersection(b.index)
-    paired = len(together) == len(a) == len(b)
+    paired = len(together) == len(a) == len(b) and _same_texts(first, second)
     lines = []
     ends: list[Spread]
     if paired:
@@ -60,11 +60,27 @@ def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.Data
 
 
 def _wide(results: Results) -> pd.DataFrame:
-    """One line an example, one column a number."""
+    """One line an example, one column a number that some example has."""
     values = results.frame()
-    return values.pivot_table(
-        index="example_id", columns=KEY, values="value", aggfunc="first", observed=True, dropna=False
-    ).loc[:, lambda frame: frame.notna().any()]
+    known = values[values["value"].notna()]
+    # By hand: a pivot over four keys would make a column of every combination of them, most of which do not exist.
+    parts = {
+        key: part.set_index("example_id")["value"]
+        for key, part in known.groupby(KEY, observed=True, sort=False)
+    }
+    return pd.DataFrame(parts, index=pd.Index(values["example_id"].unique()))
+
+
+def _same_texts(first: Results, second: Results) -> bool:
+    """The same names must stand for the same texts: by the data's fingerprint, or else by label and length."""
+    prints = [each.about.get("run", {}).get("data", {}).get("fingerprint") for each in (first, second)]
+    if all(prints):
+        return prints[0] == prints[1]
+    examples = [
+        each.frame().drop_duplicates("example_id").set_index("example_id")[["label", "length"]].sort_index()
+        for each in (first, second)
+    ]
+    return examples[0].equals(examples[1])
 
 
 def _lengths(results: Results) -> pd.Series:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 
-def contingency(x: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """How often each pair of labels occurs: x (n,), y (n,) whole numbers from 0 -> (X,Y); each example counted `weights` (n,) times."""
+def contingency(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """How often each pair of labels occurs: x (n,), y (n,) whole numbers from 0 -> (X,Y)."""
     counts = np.zeros((int(x.max()) + 1, int(y.max()) + 1))
-    np.add.at(counts, (x, y), 1.0 if weights is None else weights)
+    np.add.at(counts, (x, y), 1.0)
     return counts
 
 

@@ -62,6 +62,11 @@ def mutual_information(
     if count < 2:
         raise NotApplicable(f"rule {rule} leaves {count} rank(s); a correlation by rank needs two")
     has = lengths >= count  # texts that have this many words at all
+    fewest = 2 * (CLUSTERS[0] if clusters == "auto" else int(clusters))
+    if has.sum() < fewest:
+        raise NotApplicable(
+            f"{int(has.sum())} texts have {count} words; so many clusters take at least {fewest}. Give clusters=NUMBER for fewer"
+        )
     weights = ranked.weights[has, :count]
     outputs = _output_labels(probs[has], randomness.derive(seed, "outputs"))
     draw = np.random.default_rng(randomness.derive(seed, "shuffled outputs"))
@@ -217,10 +222,9 @@ def _informed(
     labels: np.ndarray,
     outputs: np.ndarray,
     information: Callable[[np.ndarray], float],
-    times: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(k,) the information of each rank's clusters (k,n) about the outputs (n,), examples counted `times` (n,)."""
-    return np.array([information(contingency(each, outputs, times)) for each in labels])
+    """(k,) the information of each rank's clusters (k,n) about the outputs (n,)."""
+    return np.array([information(contingency(each, outputs)) for each in labels])
 
 
 def _interval(
@@ -230,13 +234,17 @@ def _interval(
     seed: int,
     information: Callable[[np.ndarray], float],
 ) -> tuple[float, float]:
-    """95 % of the weighted tau over examples, the clusters held."""
+    """95 % of the weighted tau over examples, the clusters held.
+
+    From halves drawn without replacement, whose spread is that of the whole: an example drawn twice would look like information.
+    """
     draw = np.random.default_rng(randomness.derive(seed, "mutual information"))
     count = len(outputs)
     found = []
     for _ in range(RESAMPLES):
-        times = draw.multinomial(count, np.full(count, 1 / count)).astype(float)
-        found.append(_tau(_informed(labels, outputs, information, times), times @ weights / count))
+        half = draw.permutation(count)[: count // 2]
+        informed = _informed(labels[:, half], outputs[half], information)
+        found.append(_tau(informed, weights[half].mean(0)))
     low, high = np.nanquantile(found, [0.025, 0.975])
     return float(low), float(high)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from attnaudit import masking
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.differentiation import differentiating
+from attnaudit.measures.log_odds import slope_of_probability
 
 
 def gradient(model: AttentionModel, record: Record, seed: int) -> Tensor:
@@ -19,9 +19,7 @@ def gradient(model: AttentionModel, record: Record, seed: int) -> Tensor:
     with differentiating():
         embeddings = record.embeddings.detach().requires_grad_()
         fresh = model.read(record.batch, embeddings)
-        probs = masking.probabilities(model.decode(fresh, fresh.alpha.detach()), record.batch.classes)
-        chosen = probs.gather(1, record.predicted[:, None]).sum()
-        slope = torch.autograd.grad(chosen, embeddings)[0]
+        slope = slope_of_probability(model.decode(fresh, fresh.alpha.detach()), record, embeddings)
     per_token = (slope * embeddings).sum(-1).detach()
     # Signed sum over the tokens of an item first, absolute value after: an item is one thing.
     return masking.to_items(per_token, record.item_of_token, record.content.shape[1]).abs()

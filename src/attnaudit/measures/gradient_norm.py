@@ -9,6 +9,7 @@ from attnaudit import masking
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.differentiation import differentiating
 from attnaudit.errors import InputError
+from attnaudit.measures.log_odds import log_odds
 
 
 def gradient_norm(model: AttentionModel, record: Record, seed: int, *, norm: int = 2) -> Tensor:
@@ -22,19 +23,6 @@ def gradient_norm(model: AttentionModel, record: Record, seed: int, *, norm: int
         odds = log_odds(model.read(record.batch, embeddings).logits, record)
         slope = torch.autograd.grad(odds.sum(), embeddings)[0]
     return shares(norm_of_items(slope, record, norm), record.content)
-
-
-def log_odds(logits: Tensor, record: Record) -> Tensor:
-    """log p/(1 - p) (B,) of the class predicted in the record.
-
-    Its slope is that of p divided by p(1 - p), one number a text, which goes when the norms are made to sum to 1. That of p itself is
-    lost in rounding where the model is sure of itself.
-    """
-    chosen = torch.nn.functional.one_hot(record.predicted, logits.shape[1]).bool()
-    others = ~chosen if record.batch.classes is None else ~chosen & record.batch.classes
-    rest = masking.fill(logits, others, torch.finfo(logits.dtype).min).logsumexp(-1)
-    # With a single candidate p is 1 whatever happens.
-    return masking.fill(masking.total(logits, chosen) - rest, others.any(-1))
 
 
 def norm_of_items(slope: Tensor, record: Record, norm: int) -> Tensor:

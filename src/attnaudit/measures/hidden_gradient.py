@@ -8,7 +8,8 @@ from torch import Tensor
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.differentiation import differentiating
 from attnaudit.errors import NotApplicable
-from attnaudit.measures.gradient_norm import check_norm, log_odds, shares
+from attnaudit.measures.gradient_norm import check_norm, shares
+from attnaudit.measures.log_odds import log_odds
 
 
 def hidden_gradient(model: AttentionModel, record: Record, seed: int, *, norm: int = 2) -> Tensor:

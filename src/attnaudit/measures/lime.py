@@ -26,7 +26,8 @@ def lime(
     """|coefficient| of each item in a linear model of p on which items are there (B,N); signed=true keeps the sign.
 
     Ridge regression (`penalty`) on n_samples texts, each item removed with probability ½, weighted by exp(-d²/2w²), d the cosine
-    distance between the items there and all of them: the authors' settings for text, with fewer samples. NaN for items that do not
+    distance between the items there and all of them. The kernel is the authors' for text; they draw how many words go first, here each
+    goes by a coin. NaN for items that do not
     count. The draws hang on (seed, example) only, so texts are taken one by one, the samples of each together.
     """
     from captum._utils.models.linear_model import SkLearnRidge

