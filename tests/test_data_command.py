@@ -429,9 +429,12 @@ def test_the_list_says_what_is_here_and_what_is_missing(
     assert done.code == 0
     blocks = {block.split()[0]: block for block in done.out.split("\n\n")[1:]}
     assert set(blocks) == set(DATASETS)
-    assert f"found    {tmp_path / 'sst'}" in blocks["sst"]
+    assert f"found {tmp_path / 'sst'}" in " ".join(blocks["sst"].split())
     assert "(not here)" in blocks["made"]
-    assert f"missing  second.bin in {tmp_path / 'made'}" in blocks["made"]
+    # Long paths are wrapped.
+    assert f"missing  second.bin in {tmp_path / 'made'}" in " ".join(blocks["made"].split()).replace(
+        "missing ", "missing  "
+    )
     assert "get it   Ask for it." in blocks["made"]
     for fact in ("a task of two classes", "2 / 2 texts", "anyone's", "https://example.org/made"):
         assert fact in blocks["made"]

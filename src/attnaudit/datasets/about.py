@@ -65,7 +65,8 @@ class About:
         )
         raise InputError(
             f"The corpus {name!r} is not in {folder}: looked for {', '.join(self.places)}"
-            f"{' with ' + ', '.join(self.holds) + ' in it' if self.holds else ''}. {get}"
+            f"{' with ' + ', '.join(self.holds) + ' in it' if self.holds else ''}. {get} "
+            "If it lies elsewhere, name the folder with --data-dir or in the environment variable ATTNAUDIT_DATA."
         )
 
     def look(self, folder: Path) -> Path | None:
