@@ -41,9 +41,8 @@ PAIRS = [
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny BERT with three named classes, as save_pretrained leaves it."""
     model, tokenizer = tiny("bert", id2label=dict(enumerate(CLASSES)))
-    with (
-        torch.no_grad()
-    ):  # so that no class is the answer to everything, which would hide the order of the texts
+    # No class may be the answer to everything: that would hide the order of the texts.
+    with torch.no_grad():
         logits = torch.cat([model(**tokenizer(text, return_tensors="pt")).logits for text, _ in LABELLED])
         model.classifier.bias -= logits.mean(0)
     made = tmp_path_factory.mktemp("model")
@@ -191,6 +190,19 @@ def test_what_needs_retraining_is_not_claimed(folder: Path, tmp_path: Path) -> N
     told(folder, data, tmp_path / "out")
     card = load_results(tmp_path / "out").card()
     assert card["is it stable?"].answer == "cannot tell"
+
+
+def test_other_trainings_are_compared(folder: Path, tmp_path: Path) -> None:
+    data = csv_file(tmp_path / "own.csv", LABELLED)
+    other = copied(folder, tmp_path / "model")
+    weights = load_file(other / "model.safetensors")
+    # Queries the other way round: what was attended most is attended least.
+    turned = {name: -value if "query" in name else value for name, value in weights.items()}
+    save_file(turned, other / "model.safetensors", metadata={"format": "pt"})
+    for name, given in (("same", folder), ("turned", other)):
+        told(folder, data, tmp_path / name, "--other-models", str(given), "--audits", "stability")
+    assert load_results(tmp_path / "same").mean("stability", "jsd") == pytest.approx(0, abs=1e-6)
+    assert load_results(tmp_path / "turned").mean("stability", "jsd") > 0.05
 
 
 def test_labels_the_model_does_not_know(folder: Path, tmp_path: Path) -> None:
