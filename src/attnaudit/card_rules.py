@@ -176,7 +176,7 @@ def _stable(look: _Lookup) -> Answer:
     tau = look("stability", "tau", "rank agreement (tau) with another training's attention")
     same = look("stability", "same_decision", "other trainings that decide the same")
     if share is None:
-        reason = "one training does not show it; give other_models, or `attnaudit run --other-seeds 2`"
+        reason = "one training does not show it; give others: other_models=[…], --other-models, or `attnaudit run --other-seeds 2`"
         return Answer(question, UNKNOWN, reason, (), "what another training would attend to")
     found = tuple(f for f in (share, tau, same) if f is not None)
     said = f"another training that decides the same attends {_percent(share.value)} as far away as any could"

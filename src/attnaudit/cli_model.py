@@ -157,15 +157,24 @@ def _estimate(model: Any, batches: list[Any], wanted: dict[str, Any], seed: int)
     from attnaudit.auditing import audit
 
     count = sum(len(batch) for batch in batches)
-    if count < 8 * _TRIED:
+    if count < 16 * _TRIED:
         return
     middle = batches[len(batches) // 2]
-    few = middle.rows(torch.arange(min(_TRIED, len(middle))))
-    started = time.monotonic()
-    audit(model, few, seed=seed, illustrated=0, show_progress=False, **wanted)
-    seconds = (time.monotonic() - started) * count / len(few)
+    few, fewer = min(3 * _TRIED, len(middle)), min(_TRIED, len(middle) - 1)
+    if fewer < 1:
+        return
+
+    def seconds_of(texts: int) -> float:
+        started = time.monotonic()
+        part = middle.rows(torch.arange(texts))
+        audit(model, part, seed=seed, illustrated=0, show_progress=False, **wanted)
+        return time.monotonic() - started
+
+    # What one more text costs: what is done once, whatever their number, does not count.
+    each = max(seconds_of(few) - seconds_of(fewer), 0) / (few - fewer)
+    seconds = each * count
     told = f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
-    typer.echo(f"At most about {told} for {count} texts (few at a time are slower than many).\n", err=True)
+    typer.echo(f"About {told} for {count} texts.\n", err=True)
 
 
 def _tell(results: Results, read: int, audited: int) -> None:

@@ -81,6 +81,15 @@ def facts(results: Results) -> list[tuple[str, str]]:
         ]
     if model := details.get("model"):
         told.append(("Model", ", ".join(f"{key} {model[key]}" for key in ("model", "encoder", "scorer", "projection", "output", "embedding") if key in model)))  # fmt: skip
+    if own := about.get("model"):
+        told.append(("Model", ", ".join(f"{key} {value}" for key, value in own.items() if value is not None)))
+    if texts := about.get("texts"):
+        skipped = texts.get("skipped", {}).get("rows", 0)
+        told.append(
+            ("Texts", f"{texts['file']}: {texts['audited']:,} of {texts['read']:,}, {skipped} rows skipped")
+        )
+    if cut := about.get("truncated"):
+        told.append(("Cut texts", f"{cut:,} longer than the model reads"))
     told += [("Output layer", _readout(results)), ("Rows of attention", str(about.get("rows", 1)))]
     told += [
         ("Audits", _listed(about.get("audits", []), 40)),

@@ -54,7 +54,9 @@ const page = (() => {
     if (focus) tabs[at].focus();
     const { id } = panels[at];
     if (drawn.get(id) !== run) { drawn.set(id, run); draw[id](); }
-    try { history.replaceState(null, "", `#${id}${runs.length > 1 ? `/${run}` : ""}`); } catch { /* a frame may forbid it */ }
+    // Not for the first view of the first part: the browser would scroll to it, past the title.
+    const plain = at === 0 && run === 0 && !location.hash;
+    if (!plain) try { history.replaceState(null, "", `#${id}${runs.length > 1 ? `/${run}` : ""}`); } catch { /* a frame may forbid it */ }
   }
 
   function choose(at) { run = at; played = null; drawChooser(); show(open); }
