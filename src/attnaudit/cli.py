@@ -181,9 +181,15 @@ def reproduce(
 @app.command()
 def across(
     runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
-    question: Annotated[str, typer.Option(help="dependence (needed against pinned down) or uniformity (spread out against informative).")] = "dependence",
+    question: Annotated[str, typer.Option(help="dependence (needed against pinned down), uniformity (spread out against informative), or seeds.")] = "dependence",
 ) -> None:  # fmt: skip
-    """Over several runs: do two numbers go together? One point a run."""
+    """Over several runs: do two numbers go together, one point a run; or, of runs that differ by seed alone, every number over seeds."""
+    if question == "seeds":
+        from attnaudit.comparisons.seeds import across_seeds
+        from attnaudit.store import find_runs
+
+        typer.echo(across_seeds(find_runs(runs)).to_string(index=False, float_format="{:.3f}".format))
+        return
     from attnaudit import choices
     from attnaudit.comparisons.across_cells import QUESTIONS
     from attnaudit.store import find_runs

@@ -52,18 +52,15 @@ def over_seeds(values: Sequence[np.ndarray], *, resamples: int = 2000, seed: int
     if len(kept) < 2:
         return Spread(estimate, math.nan, math.nan)
     draw = np.random.default_rng(randomness.derive(seed, "seeds and examples"))
-    # Every seed's examples are drawn anew in every resample, whichever seeds the first level draws.
-    means = np.stack(
-        [
-            draw.multinomial(len(each), np.full(len(each), 1 / len(each)), size=(resamples, len(kept)))
-            @ each
-            / len(each)
-            for each in kept
-        ]
-    )  # (seeds, resamples, draws): the mean of a seed's resampled examples, one for each time it may be drawn
     chosen = draw.integers(len(kept), size=(resamples, len(kept)))
-    rows, columns = np.indices(chosen.shape)
-    low, high = np.quantile(means[chosen, rows, columns].mean(-1), [0.025, 0.975])
+    means = np.empty(chosen.shape)
+    for number, each in enumerate(kept):
+        at = np.argwhere(chosen == number)
+        # Whenever a seed is drawn its examples are drawn anew; in parts, so that memory stays small.
+        for part in np.array_split(at, max(1, len(at) * len(each) // 2**22)):
+            drawn = each[draw.integers(len(each), size=(len(part), len(each)))]
+            means[part[:, 0], part[:, 1]] = drawn.mean(1)
+    low, high = np.quantile(means.mean(-1), [0.025, 0.975])
     return Spread(estimate, float(low), float(high))
 
 
