@@ -352,6 +352,9 @@ def test_the_reach_is_the_largest_change_by_all_weight_on_one_item(name: str) ->
     if chosen.record.readout is None:
         assert reach.isnan().all()
         return
+    if chosen.record.logits.shape[1] > 2:  # a mixture of items can go further than any one of them
+        assert (reach == 1).all()
+        return
     for at in range(EXAMPLES):
         before = chosen.probs(at, chosen.alpha[at])
         items = np.flatnonzero(chosen.mask[at, 0])
@@ -470,8 +473,8 @@ def test_all_weight_on_one_item_leaves_nothing_to_remove_it_from() -> None:
     values = top_item(chosen.model, record, {}, 0)
     for metric in ("delta_js", "js_reach", "flips_top", "flips_both", "flips_neither"):
         assert values["", metric].isnan().all()
+    assert values["", "flips_random"].isnan().all()  # a floor of the same examples
     long = record.mask.sum(-1) > 1
-    same(values["", "flips_random"][long], np.zeros(int(long.sum())))
     same(values["", "delta_alpha"][long], np.ones(int(long.sum())))
 
 
@@ -1111,7 +1114,7 @@ def test_one_text_without_a_label_is_enough() -> None:
     batch = replace(glass_batch(1), labels=None, evidence=None)
     results = audit(Glass("oracle"), batch, show_progress=False)
     assert results.frame()["label"].unique().tolist() == [-1]
-    assert results.card()["needed?"].findings
+    assert results.card()["needed?"].because == "the audit uniform_attention has too few values for an interval; it takes at least two examples"  # fmt: skip
     json.dumps(results.card().as_dict())
     assert "Results of 1 examples" in repr(results)
 
@@ -1144,7 +1147,12 @@ def test_an_example_with_nothing_to_attend_has_no_value_in_any_audit() -> None:
     there = values["example_id"] == "example/3"
     about_attention = values["metric"] != "correct"
     wrong = values[there & about_attention].dropna()
-    others = [lines(frame[frame["example_id"] != "example/3"]) for frame in (values, without)]
+    # The k that is the mean length hangs on all the texts, and so does the family of p-values.
+    of_all = "(?:_average|_family)$"
+    others = [
+        lines(frame[(frame["example_id"] != "example/3") & ~frame["metric"].astype(str).str.contains(of_all)])
+        for frame in (values, without)
+    ]
     np.testing.assert_allclose(*others, atol=1e-9)
     assert wrong.empty, wrong[["audit", "measure", "metric", "value"]].to_string()
 

@@ -93,6 +93,8 @@ def test_a_preset_prepares_its_corpus_and_leaves_what_is_given() -> None:
     assert name == "imdb"
     assert options == {
         "labels": "stars",
+        "tokeniser": "auto",
+        "breaks": False,
         "sentences": True,
         "more_than": None,
         "fewer_than": None,

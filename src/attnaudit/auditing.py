@@ -255,6 +255,10 @@ def _score(
     measure: Callable[..., Tensor], model: AttentionModel, record: Record, seed: int, name: str
 ) -> Tensor:
     score = measure(model, record, seed)
+    if not isinstance(score, Tensor):
+        raise InputError(
+            f"The measure {name!r} must return a tensor, got {type(score).__name__}. Wrap it: torch.as_tensor(scores)."
+        )
     expected = (record.content.shape, record.alpha.shape)
     if score.shape not in expected:
         raise InputError(

@@ -49,6 +49,12 @@ class _Lookup:
             name, meaning, line.mean, line.low, line.high, line.floor, line.ceiling, line.nan_share
         )
 
+    def why_not(self, audit: str) -> str:
+        """Why an audit has no number to decide by."""
+        if not self.ran(audit):
+            return f"the audit {audit} was not run"
+        return f"the audit {audit} has too few values for an interval; it takes at least two examples"
+
     def ran(self, audit: str) -> bool:
         return any(name == audit for name, _, _ in self._by)
 
@@ -60,7 +66,7 @@ def _needed(look: _Lookup) -> Answer:
     found = tuple(f for f in (drop, flips) if f is not None)
     question = "needed?"
     if not found:
-        return Answer(question, UNKNOWN, "the audit uniform_attention was not run", (), blind)
+        return Answer(question, UNKNOWN, look.why_not("uniform_attention"), (), blind)
     key = found[0]
     if key is drop:
         changed = f"falls by {number(key.value)}" if key.value >= 0.005 else "stays the same"
@@ -84,7 +90,7 @@ def _matters(look: _Lookup) -> Answer:
     blind = "whether the weights stand on the right words: a model whose attention is one word off would pass"
     question = "does it matter?"
     if shuffle is None:
-        return Answer(question, UNKNOWN, "the audit permutation was not run", found, blind)
+        return Answer(question, UNKNOWN, look.why_not("permutation"), found, blind)
     change = f"shuffling the weights moves the probabilities by {number(shuffle.value)} (0 not at all, 1 completely)"
     answer = YES if shuffle.low > 0.1 else NO if shuffle.high < 0.02 else PARTLY
     return Answer(question, answer, change, found, blind)
@@ -156,9 +162,7 @@ def _only_story(look: _Lookup) -> Answer:
         "whether the one story is about the right words: a model whose attention is one word off would pass"
     )
     if share is None or upper is None:
-        reason = (
-            "no text has a second word to attend to" if jsd is not None else "the audit furthest was not run"
-        )
+        reason = "no text has a second word to attend to" if jsd is not None else look.why_not("furthest")
         return Answer(question, UNKNOWN, reason, () if jsd is None else (jsd,), blind)
     bounded = upper.value - share.value > 1e-9
     found = tuple(f for f in (share, upper if bounded else None, jsd) if f is not None)
@@ -180,7 +184,11 @@ def _stable(look: _Lookup) -> Answer:
         return Answer(question, UNKNOWN, reason, (), "what another training would attend to")
     found = tuple(f for f in (share, tau, same) if f is not None)
     said = f"another training that decides the same attends {_percent(share.value)} as far away as any could"
-    answer = NO if share.low > 0.65 else YES if share.high < 0.35 else PARTLY
+    # Attention that is nearly uniform is near to itself in every training, whatever order its weights are in.
+    same_order = tau is not None and tau.low > _LEAST_AGREEMENT
+    answer = NO if share.low > 0.65 else YES if share.high < 0.35 and same_order else PARTLY
+    if answer == PARTLY and share.high < 0.35:
+        said += f", but ranks the words otherwise (tau {number(tau.value) if tau is not None else '–'})"
     return Answer(question, answer, said, found, blind)
 
 

@@ -107,7 +107,7 @@ def run_cell(
     if not force and is_done(cell, out, data_dir=data_dir):
         return folder
     _check(cell)
-    _check_device(device)
+    check_device(device)
     store.check_writable(out)
     started = time.monotonic()
     splits = datasets.load(cell.dataset, data_dir=data_dir)
@@ -219,7 +219,7 @@ def _check(cell: Cell) -> None:
         raise InputError(f"There is no file of word vectors at {cell.vectors}.")
 
 
-def _check_device(device: str) -> None:
+def check_device(device: str) -> None:
     if torch.device(device).type == "cuda" and not torch.cuda.is_available():
         raise InputError(
             "There is no CUDA device here, or this torch was built without it. Use --device cpu."

@@ -46,6 +46,7 @@ def audit_model(
     Prints the card and writes the results with a page. What cannot be known without retraining says so on the card.
     """
     from attnaudit.auditing import audit, find_audits, find_measures
+    from attnaudit.cell import check_device
     from attnaudit.cli_choices import gate, split
     from attnaudit.gate import check_conditions
     from attnaudit.own_texts import read_texts
@@ -54,6 +55,7 @@ def audit_model(
 
     if fail_if is not None:
         check_conditions(fail_if)
+    check_device(device)
     wanted: dict[str, Any] = {
         "audits": split(audits) if audits else None,
         "measures": split(measures) if measures else None,

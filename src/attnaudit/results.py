@@ -63,8 +63,10 @@ class Results:
         part = part[(part["metric"] == metric) & (part["measure"] == measure)].sort_values(
             "row", kind="stable"
         )
-        names = part["audit"].astype(str)
-        found = part[names == audit] if (names == audit).any() else part[names.str.partition(":")[0] == audit]
+        names = [str(name) for name in part["audit"]]
+        wanted = audit if audit in names else None
+        keep = [name == wanted if wanted else name.split(":")[0] == audit for name in names]
+        found = part[keep]
         return float(found["mean"].iloc[0]) if len(found) else math.nan
 
     def examples_needed(self, width: float) -> pd.DataFrame:

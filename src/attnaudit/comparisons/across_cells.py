@@ -93,6 +93,11 @@ def _across(
         lines.append({"run": folder.name, x[0]: x[1](folder, results), y[0]: y[1](folder, results)})
     points = pd.DataFrame(lines)
     known = points.dropna()
+    for name in (x[0], y[0]):
+        if len(known) >= 3 and known[name].nunique() == 1:
+            raise InputError(
+                f"{question} The runs all have the same {name}, {known[name].iloc[0]:.3f}: nothing to correlate."
+            )
     if len(known) < 3:
         raise InputError(
             f"{question} It takes at least three runs with both numbers ({x[0]}; {y[0]}), got {len(known)} of {len(points)}. "

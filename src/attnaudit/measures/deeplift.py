@@ -28,7 +28,7 @@ def deeplift(
 
     Captum knows the rule for activations that are modules and for nothing else. Contributions must add up to f(x) - f(baseline); where
     they miss it by more than tolerance · (Σ|contributions| + |f(x) - f(baseline)|), as with recurrent layers or attention computed from
-    the text, a text has NaN, and the measure does not apply where that is so for all of a batch. hold_attention=true keeps the attention as it was and explains what is left. NaN for items that
+    the text, the measure does not apply to the batch. hold_attention=true keeps the attention as it was and explains what is left. NaN for items that
     do not count.
     """
     from captum.attr import DeepLift
@@ -54,7 +54,7 @@ def deeplift(
     wanted = (per_token.sum(-1) - gap).abs()
     bound = tolerance * (per_token.abs().sum(-1) + wanted) + 64 * torch.finfo(words.dtype).eps
     gap = gap.abs()
-    if (gap > bound).all():
+    if (gap > bound).any():
         worst = int((gap - bound).argmax())
         raise NotApplicable(
             f"the contributions do not add up: in {int((gap > bound).sum())} of {len(gap)} texts, by up to {float(gap[worst]):.2g} where "
@@ -62,8 +62,7 @@ def deeplift(
             "recurrent layer or attention computed from the text"
             + ("" if hold_attention else "; deeplift:hold_attention=true leaves the latter out")
         )
-    # A text whose contributions do not add up has no score, whatever texts it is read with.
-    return attribution.to_scores(per_token, record, signed).masked_fill((gap > bound)[:, None], torch.nan)
+    return attribution.to_scores(per_token, record, signed)
 
 
 class _Contrast(nn.Module):
