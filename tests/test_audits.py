@@ -864,6 +864,14 @@ def test_the_examples_illustrated_do_not_depend_on_the_batches() -> None:
     assert len(few[0]) == 4
 
 
+def test_the_examples_illustrated_have_each_label_in_its_share() -> None:
+    batch = glass_batch(60)
+    labels = torch.zeros(60, dtype=torch.int64)
+    labels[:6] = 1
+    results = audit(Glass("oracle"), replace(batch, labels=labels), audits=["permutation"], measures=[], illustrated=20, show_progress=False)  # fmt: skip
+    assert results.examples["label"].value_counts().to_dict() == {0: 18, 1: 2}
+
+
 def test_another_seed_draws_otherwise() -> None:
     model, batch = models_to_batch()["float64"]
     one, two = (

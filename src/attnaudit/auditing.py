@@ -69,7 +69,7 @@ def audit(
         raise InputError(
             "Every example needs an example_id of its own: random draws and the results hang on it."
         )
-    show = chosen_examples(ids, illustrated, seed)
+    show = chosen_examples(batches, illustrated, seed)
     with _evaluating([model, *other_models], device):
         chosen_audits = _told_mean_length(chosen_audits, model, batches, device)
     with (

@@ -64,7 +64,7 @@ def audit_model(
     find_measures(wanted["measures"])
     check_writable(out.parent)
     read, bad = read_texts(data, text=text_column, label=label_column, pair=pair_column, skip_bad=skip_bad)
-    chosen: Any = sampled(read, sample, seed)  # type: ignore[arg-type]
+    chosen = sampled(read, sample, seed)
     how: dict[str, Any] = {
         "layers": numbers(layers),
         "heads": numbers(heads),

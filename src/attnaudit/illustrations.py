@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import torch
 
-from attnaudit import exact, randomness
+from attnaudit import exact
 from attnaudit.audits.furthest import alternative
-from attnaudit.contract import AttentionModel, Record
+from attnaudit.contract import AttentionModel, Batch, Record
+from attnaudit.sampling import sampled
 
 
-def chosen_examples(names: Sequence[str], count: int, seed: int) -> frozenset[str]:
-    """A random sample of the examples that does not depend on how they are batched."""
-    return frozenset(sorted(names, key=lambda name: randomness.derive(seed, "illustrated", name))[:count])
+class Named(NamedTuple):
+    example_id: str
+    label: int | None
+
+
+def chosen_examples(batches: Iterable[Batch], count: int, seed: int) -> frozenset[str]:
+    """A random sample of the examples, each label in its share, that does not depend on how they are batched."""
+    everyone = [
+        Named(name, None if batch.labels is None else int(batch.labels[at]))
+        for batch in batches
+        for at, name in enumerate(batch.example_id)
+    ]
+    chosen = sampled(sorted(everyone), count, seed) if count else ()
+    return frozenset(each.example_id for each in chosen)
 
 
 def illustrate(

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
 
-from attnaudit.datasets.splits import Example
 from attnaudit.errors import InputError
 from attnaudit.randomness import derive
 
 
-def sampled(examples: Sequence[Example], count: int | None, seed: int) -> Sequence[Example]:
+class Labelled(Protocol):
+    @property
+    def example_id(self) -> str: ...
+    @property
+    def label(self) -> Any: ...
+
+
+One = TypeVar("One", bound=Labelled)
+
+
+def sampled(examples: Sequence[One], count: int | None, seed: int) -> Sequence[One]:
     """`count` of the examples in their order, each label in its share (to within one); all of them where there are no more or count is None.
 
     Which ones hangs on (seed, example_id) only, so a larger sample of one label holds the smaller one.
@@ -19,7 +29,7 @@ def sampled(examples: Sequence[Example], count: int | None, seed: int) -> Sequen
         return examples
     if count < 1:
         raise InputError(f"A sample needs at least one example, got {count}.")
-    by_label: dict[int | None, list[int]] = defaultdict(list)
+    by_label: dict[Any, list[int]] = defaultdict(list)
     for at, example in enumerate(examples):
         by_label[example.label].append(at)
     # Largest remainders: the shares rounded down, then one more for those that lost most.
