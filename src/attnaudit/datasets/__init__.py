@@ -122,9 +122,8 @@ def _read(
     if "tokeniser" in settled:  # "auto" is one thing today and another once spaCy is installed
         settled["tokeniser"] = tokeniser_name(settled["tokeniser"])
     kept = cached_file(name, about.version, settled, place)
-    with suppress(
-        Exception
-    ):  # not there, no right to read it, or a damaged file of our own: read the corpus again
+    # Not there, no right to read it, or a damaged file of our own (pyarrow's errors are among these): the corpus is read again.
+    with suppress(OSError, ValueError, KeyError, TypeError):
         return stored.load(kept)
     splits = reader(place, **given)
     with suppress(OSError):  # no room, or no right to write there: the corpus is read all the same
