@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import torch
 from torch import Tensor
 
 from attnaudit import statistics
 from attnaudit.audits.by_row import of_row
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.witnesses import BETWEEN, between, compared
 from attnaudit.contract import AttentionModel, Record
-from attnaudit.errors import NotApplicable
-from attnaudit.measures import WITNESSES
-
-BETWEEN = "between_measures"
 
 
 @declares(
@@ -39,19 +34,11 @@ def agreement(model: AttentionModel, record: Record, scores: dict[str, Tensor], 
     Floor: attention against random scores. Ceiling: the witnesses (gradient, leave_one_out) against each other, `between_measures`; no
     ranking can be asked to agree with them more than they agree among themselves. NaN: a constant vector has no tau.
     """
-    others = [name for name in scores if name != "attention"]
-    if not others:
-        raise NotApplicable("no measure was computed besides attention")
     values: Values = {}
-    for name in others:
-        values |= _by_row(name, scores["attention"], scores[name], record)
-    pairs = list(combinations([name for name in WITNESSES if name in scores], 2))
-    for a, b in pairs:
-        values |= _by_row(f"{a}|{b}", scores[a], scores[b], record)
+    for first, second, name in compared(scores):
+        values |= _by_row(name, scores[first], scores[second], record)
     for metric in ("tau", "significant"):
-        together = [values[f"{a}|{b}", metric] for a, b in pairs]
-        nothing = torch.full(record.mask.shape[:2], torch.nan, device=record.mask.device)
-        values[BETWEEN, metric] = torch.stack(together or [nothing]).nanmean(0)
+        values[BETWEEN, metric] = between(values, scores, metric, record)
     return values
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import combinations
 
 import torch
 from torch import Tensor
@@ -12,12 +11,11 @@ from torch import Tensor
 from attnaudit import statistics
 from attnaudit.audits.by_row import by_row
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.witnesses import BETWEEN, between, compared
 from attnaudit.contract import AttentionModel, Record
-from attnaudit.errors import InputError, NotApplicable
+from attnaudit.errors import InputError
 from attnaudit.fidelity import check_fidelity
-from attnaudit.measures import WITNESSES
 
-BETWEEN = "between_measures"
 LISTS = ("average", "all", "non_zero")
 
 
@@ -59,15 +57,10 @@ def top_k_agreement(
     if sum(each.isdigit() for each in str(k).split("+")) > 1:
         raise InputError(f"top_k_agreement takes one number for k at a time, got {k!r}.")
     wanted = {f"{each}": _k_of(each, record, mean_length) for each in str(k).split("+")}
-    others = [name for name in scores if name != "attention"]
-    if not others:
-        raise NotApplicable("no measure was computed besides attention")
-    witnesses = list(combinations([name for name in WITNESSES if name in scores], 2))
-    pairs = [("attention", name, name) for name in others] + [(a, b, f"{a}|{b}") for a, b in witnesses]
     values: Values = {}
     for each, count in wanted.items():
         name_of_k = "fixed" if each.isdigit() else each
-        for first, second, told in pairs:
+        for first, second, told in compared(scores):
             chosen = count if count is not None else _fewest(scores[first], scores[second], record)
             # k of each row and example, passed along as a third score.
             compare: dict[str, Callable[..., Tensor]] = {
@@ -79,9 +72,8 @@ def top_k_agreement(
                     record, function, scores[first], scores[second], chosen
                 )
         for metric in ("tau", "overlap"):
-            together = [values[f"{a}|{b}", f"{metric}_{name_of_k}"] for a, b in witnesses]
-            nothing = torch.full(record.mask.shape[:2], torch.nan, device=record.mask.device)
-            values[BETWEEN, f"{metric}_{name_of_k}"] = torch.stack(together or [nothing]).nanmean(0)
+            each_metric = f"{metric}_{name_of_k}"
+            values[BETWEEN, each_metric] = between(values, scores, each_metric, record)
     return values
 
 

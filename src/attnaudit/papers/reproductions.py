@@ -45,61 +45,61 @@ class Setting:
         return run_cell(cell, self.out, data_dir=self.data_dir, device=self.device)
 
 
+# One set for all of Meister's tables, so that a model trained for one of them serves the others. `gradient` and `leave_one_out` give the
+# ceiling.
+_MEISTER_AUDITS = ("agreement", "dispersion:influence=true")
+_MEISTER_MEASURES = (
+    "gradient",
+    "leave_one_out",
+    "gradient_norm",
+    "hidden_gradient",
+    "hidden_leave_one_out",
+    "random",
+)
+
+
 def meister_cells(
-    setting: Setting, audits: tuple[str, ...], measures: tuple[str, ...]
+    setting: Setting, projections: Iterable[str] = ("softmax", "sparsemax")
 ) -> Iterable[tuple[dict[str, str], Results]]:
-    """Their four models: BiLSTM and Transformer, softmax and sparsemax."""
+    """BiLSTM and Transformer under each projection."""
     for encoder in ("bilstm", "transformer"):
-        for projection in ("softmax", "sparsemax"):
+        for projection in projections:
             cell = setting.cell(
-                f"meister:encoder={encoder}", projection=projection, audits=audits, measures=measures
+                f"meister:encoder={encoder}",
+                projection=projection,
+                audits=_MEISTER_AUDITS,
+                measures=_MEISTER_MEASURES,
             )
             yield {"encoder": encoder, "projection": projection}, load_results(setting.run(cell))
 
 
 def meister_table1(setting: Setting) -> pd.DataFrame:
     """Meister et al. 2021, table 1: normalised entropy of the inputs behind each hidden state."""
-    lines = []
-    for names, results in meister_cells(setting, ("dispersion:influence=true",), ("random",)):
-        ours = _found(results, "dispersion:influence=true", "entropy_influence", "influence")
-        lines.append({**names, **ours})
+    lines = [
+        {**names, **_found(results, "dispersion:influence=true", "entropy_influence", "influence")}
+        for names, results in meister_cells(setting)
+    ]
     return _beside("meister_table1", lines, setting, ["encoder", "projection"])
 
 
 def meister_table6(setting: Setting) -> pd.DataFrame:
     """Meister et al. 2021, table 6: tau of attention with importance of the inputs, and of the hidden states."""
-    measures = ("gradient_norm", "leave_one_out", "hidden_gradient", "hidden_leave_one_out", "random")
-    lines = []
-    for names, results in meister_cells(setting, ("agreement",), measures):
-        lines += [
-            {**names, "measure": measure, **_found(results, "agreement", "tau", measure)}
-            for measure in measures[:-1]
-        ]
+    lines = [
+        {**names, "measure": measure, **_found(results, "agreement", "tau", measure)}
+        for names, results in meister_cells(setting)
+        for measure in ("gradient_norm", "leave_one_out", "hidden_gradient", "hidden_leave_one_out")
+    ]
     return _beside("meister_table6", lines, setting, ["encoder", "projection", "measure"])
 
 
 def meister_figure2(setting: Setting) -> pd.DataFrame:
     """Meister et al. 2021, figure 2: entropy of input importance (gradient, leave-one-out) over the spectrum of projections."""
-    lines = []
-    for projection in ("softmax", *(f"sparsegen:lam={lam}" for lam in (-5, -1, 0, 0.5, 0.9)), "sparsemax"):
-        for encoder in ("bilstm", "transformer"):
-            cell = setting.cell(
-                f"meister:encoder={encoder}",
-                projection=projection,
-                audits=("dispersion",),
-                measures=("gradient_norm", "leave_one_out", "random"),
-            )
-            results = load_results(setting.run(cell))
-            lines += [
-                {
-                    "encoder": encoder,
-                    "projection": projection,
-                    "measure": measure,
-                    **_found(results, "dispersion", "entropy", measure),
-                }
-                for measure in ("attention", "gradient_norm", "leave_one_out")
-            ]
-    return pd.DataFrame(lines)
+    spectrum = ("softmax", *(f"sparsegen:lam={lam}" for lam in (-5, -1, 0, 0.5, 0.9)), "sparsemax")
+    return pd.DataFrame(
+        {**names, "measure": measure, **_found(results, "dispersion:influence=true", "entropy", measure)}
+        for names, results in meister_cells(setting, spectrum)
+        for measure in ("attention", "gradient_norm", "leave_one_out")
+    )
 
 
 def neely_schouten_table2(setting: Setting) -> pd.DataFrame:
