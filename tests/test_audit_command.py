@@ -259,3 +259,18 @@ def test_which_column_is_asked_in_the_words_of_the_command(folder: Path, tmp_pat
     words = refused(folder, data, tmp_path / "out")
     assert "--text-column" in words
     assert "'foo', 'bar'" in words
+
+
+@pytest.mark.parametrize("name", ["gpt2", "t5"])
+def test_decoders_and_encoder_decoders_go_through_the_command(name: str, tmp_path: Path) -> None:
+    model, tokenizer = tiny(name, id2label=dict(enumerate(CLASSES)))
+    model.float().save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    texts = [text for text, _ in LABELLED]
+    output = told(tmp_path / "model", csv_file(tmp_path / "own.csv", LABELLED), tmp_path / "out")
+    predicted = own_logits(tmp_path / "model", texts).argmax(-1).tolist()
+    assert [each for _, each in each_text(tmp_path / "out")] == predicted
+    results = load_results(tmp_path / "out")
+    assert results.about["model"]["model"] == type(model).__name__
+    assert results.about["rows"] == 4
+    assert str(results.card()) in output

@@ -272,14 +272,14 @@ def test_more_than_the_ceiling_is_said_in_words_not_in_percent() -> None:
     ("matters", "points", "only", "start"),
     [
         (0.5, 1.0, 0.1, "Yes, for this model"),
-        (0.0, 1.0, 0.1, "Not as an explanation: it is not true that it matters."),
+        (0.0, 1.0, 0.1, "Not as an explanation: other weights would hardly change the answer."),
         (
             0.5,
             0.0,
             0.9,
-            "Not as an explanation: it is not true that it points at what matters and it is the only story.",
+            "Not as an explanation: it points elsewhere than at what matters and very different attention goes with the same answer.",
         ),
-        (0.5, 1.0, 0.5, "Not by itself: it is not shown that it is the only story (partly)."),
+        (0.5, 1.0, 0.5, "Not by itself: it is only partly shown that it is the only story."),
     ],
 )
 def test_the_verdict_is_yes_only_if_all_three_are(
@@ -293,6 +293,47 @@ def test_the_verdict_is_yes_only_if_all_three_are(
     )
     assert card.verdict.startswith(start)
     assert str(card).startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "open_"),
+    [(0.02, 0.1, False), (0.03, 0.09, False), (0.01, 0.05, True), (0.05, 0.2, True), (0.0, 1.0, True)],
+)
+def test_partly_for_sure_and_partly_for_want_of_examples(low: float, high: float, open_: bool) -> None:
+    found = answer(MATTERS, line("permutation/tvd_median", 0.05, low, high))
+    assert found.answer == PARTLY
+    assert found.because.endswith("too wide to say more") == open_
+
+
+def test_a_bound_that_is_not_reached_is_said() -> None:
+    found = answer(ONLY, line("furthest/jsd_share", 0.5), line("furthest/upper_share", 1.0))
+    assert found.answer == PARTLY
+    assert "not sure to have found the furthest" in found.because
+    exact = answer(ONLY, line("furthest/jsd_share", 0.5), line("furthest/upper_share", 0.5))
+    assert exact.because.endswith("as any could be")
+
+
+def test_what_could_not_be_told_is_no_refusal() -> None:
+    card = card_of(line("permutation/tvd_median", 0.05), line("evidence/hit@attention", 1.0))
+    assert card.verdict == (
+        "Cannot tell whether it is the only story; it is only partly shown that it matters."
+    )
+    assert card_of().verdict == (
+        "Cannot tell whether it matters, it points at what matters and it is the only story."
+    )
+
+
+def test_the_number_that_decides_is_marked() -> None:
+    told = str(card_of(line("permutation/tvd_median", 0.5), line("top_item/flips_top", 0.25)))
+    marked = [each for each in told.splitlines() if "→" in each]
+    assert len(marked) == 1
+    assert "shuffled: 0.50" in marked[0]
+
+
+def test_an_audit_of_something_else_than_attention_answers_nothing() -> None:
+    other = line("agreement:of=head_mean/tau@gradient", 0.9)
+    assert answer(POINTS, other).answer == UNKNOWN
+    assert answer(POINTS, line("agreement:other=1/tau@gradient", 0.9)).answer == YES
 
 
 # cannot tell --------------------------------------------------------------------------------------------------------------------

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers as hf
+from scipy.stats import kendalltau
 
 import attnaudit
 from attnaudit import laws
 from attnaudit.errors import InputError
 from attnaudit.laws import check_model
+from attnaudit.measures.attention_norm import attention_norm
 from attnaudit.measures.gradient import gradient
+from attnaudit.measures.head_mean import head_mean
 from attnaudit.measures.leave_one_out import leave_one_out
 from attnaudit.measures.rollout import rollout
 from attnaudit.models.huggingface import from_huggingface, text_batches
@@ -98,6 +103,24 @@ def test_the_cheap_paths_give_what_the_whole_model_gives(name: str) -> None:
         for path in model.paths[:-1]:
             assert (decode_by(path, model, record, rows) - whole).abs().max() <= laws.tolerance_of(whole)
     assert (whole[:, 0] - whole[:, 1]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["t5", "bart", "t5_lm", "bart_lm"])
+def test_alternatives_of_cross_attention_do_not_run_the_encoder_again(name: str) -> None:
+    model, record = read(name, layers="all")
+    assert model.paths == ("above", "plain")
+    other = laws.random_alpha(record.mask, 3, record.alpha.dtype, 4)
+    with torch.no_grad():
+        whole = decode_by("plain", model, record, record.state.pieces.to_tokens(other))
+        model.decode(record, record.alpha)  # settles the path
+        calls = []
+        for module in model.model.get_encoder().modules():
+            module.register_forward_hook(lambda module, *_: calls.append(type(module).__name__))
+        found = model.decode(record, other)
+    assert (found - whole).abs().max() <= laws.tolerance_of(whole)
+    assert (whole[:, 0] - whole[:, 1]).abs().max() > 1e-3
+    assert not [called for called in calls if "Attention" in called or "MLP" in called or "FF" in called]
+    assert calls  # the hooks work: the embedding is still called
 
 
 def test_a_path_that_does_not_give_the_logits_back_is_not_used() -> None:
@@ -309,6 +332,76 @@ def test_rollout_follows_the_words_down() -> None:
     _, upper = read("bert", layers=[1, 2])
     with pytest.raises(attnaudit.errors.NotApplicable, match="several layers"):
         rollout(wrapped("bert", layers=[1, 2]), upper, 0)
+
+
+def test_attention_times_the_length_of_the_values_by_hand() -> None:
+    model, record = read("bert", layers=[0, 2], heads=[1, 3])
+    found = attention_norm(model, record, 0)
+    expected = []
+    for layer in (0, 2):
+        kept: list[torch.Tensor] = []
+        block = model.model.bert.encoder.layer[layer].attention.self
+        handle = block.value.register_forward_hook(lambda _, __, out, kept=kept: kept.append(out))
+        row = own(model.model, record.batch, output_attentions=True).attentions[layer][:, :, 0]
+        handle.remove()
+        values = kept[0].unflatten(-1, (row.shape[1], -1))  # (B,T,H,D)
+        sizes = row * values.norm(dim=-1).transpose(1, 2)
+        for head in (1, 3):
+            words = torch.zeros_like(record.alpha[:, 0])
+            for at, item in (record.item_of_token >= 0).nonzero().tolist():
+                words[at, record.item_of_token[at, item]] += sizes[at, head, item]
+            expected.append(words)
+    assert torch.allclose(found, torch.stack(expected, 1), atol=1e-10)
+    assert not torch.allclose(found / found.sum(-1, keepdim=True), record.alpha, atol=1e-3)
+    with pytest.raises(attnaudit.errors.NotApplicable, match="out of reach"):
+        attention_norm(*read("deberta"), 0)
+
+
+def test_what_is_shown_in_place_of_attention_can_be_audited_in_its_place() -> None:
+    model = wrapped("bert")
+    (batch,) = model.batches(TEXTS)
+    record = model.read(batch)
+    mean = head_mean(model, record, 0)
+    assert torch.allclose(mean, record.alpha.mean(1))
+    audits = ["agreement:of=head_mean", "agreement:of=rollout", "top_k_agreement:of=head_mean"]
+    results = attnaudit.audit(
+        model, [batch], audits=audits, measures=["gradient", "head_mean", "random"], show_progress=False
+    )
+    assert "rollout" in results.about["not_applicable"]["agreement:of=rollout"]
+    frame = results.frame()
+    told = frame[
+        (frame["audit"] == audits[0]) & (frame["measure"] == "gradient") & (frame["metric"] == "tau")
+    ]
+    for at in range(3):
+        real = record.content[at]
+        expected = kendalltau(mean[at, real], gradient(model, record, 0)[at, real].detach()).statistic
+        found = told[told["example_id"] == batch.example_id[at]]["value"]
+        assert len(found) == 4  # a line for each row, all the same: the mean has no rows
+        assert np.allclose(found, expected)
+    lists = frame[(frame["audit"] == audits[2]) & (frame["measure"] == "gradient")]
+    assert lists["metric"].str.startswith("tau_").any()
+    one = wrapped("bert", heads=0)
+    with pytest.raises(attnaudit.errors.NotApplicable, match="its own mean"):
+        head_mean(one, one.read(batch), 0)
+
+
+def test_the_folder_of_a_saved_classifier(tmp_path: Path) -> None:
+    hugging, tokenizer = tiny("bert")
+    hugging.float().save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model = from_huggingface(tmp_path)
+    again = from_huggingface(str(tmp_path), dtype="bfloat16", device="cpu", heads=0)
+    record = model.read(model.batches(TEXTS)[0])
+    assert torch.equal(record.logits, own(hugging, record.batch).logits)
+    halved = again.read(again.batches(TEXTS)[0])
+    assert halved.alpha.dtype == torch.bfloat16
+    assert not torch.equal(halved.logits.float(), record.logits)
+    with pytest.raises(InputError, match="stays where it is"):
+        from_huggingface(hugging, tokenizer, device="cpu")
+    with pytest.raises(InputError, match="its own tokenizer"):
+        from_huggingface(tmp_path, tokenizer)
+    with pytest.raises(InputError, match="no dtype 'int8'"):
+        from_huggingface(tmp_path, dtype="int8")
 
 
 def test_a_language_model_chooses_among_words() -> None:

@@ -11,6 +11,14 @@ from typing import Any
 
 YES, PARTLY, NO, UNKNOWN = "yes", "partly", "no", "cannot tell"
 
+# The questions the verdict hangs on, by their place on the card; and what a "no" to each says.
+_DECIDING = {1: "it matters", 2: "it points at what matters", 3: "it is the only story"}
+_FAILED = {
+    "it matters": "other weights would hardly change the answer",
+    "it points at what matters": "it points elsewhere than at what matters",
+    "it is the only story": "very different attention goes with the same answer",
+}
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -59,22 +67,20 @@ class Card:
     @property
     def verdict(self) -> str:
         """The answers in one sentence; "yes" needs all of: it matters, it points at what matters, it is the only story."""
-        asked = {"it matters": 1, "it points at what matters": 2, "it is the only story": 3}
-        given = {claim: self.answers[at].answer for claim, at in asked.items()}
-        failed = [claim for claim, answer in given.items() if answer == NO]
+        given = {claim: self.answers[at].answer for at, claim in _DECIDING.items()}
+        failed = [_FAILED[claim] for claim, answer in given.items() if answer == NO]
         if failed:
-            return f"Not as an explanation: it is not true that {_and(failed)}."
-        open_ = [f"{claim} ({answer})" for claim, answer in given.items() if answer != YES]
-        if open_:
-            return f"Not by itself: it is not shown that {_and(open_)}."
-        stable = {YES: "and is stable", NO: "but is not stable", PARTLY: "and is partly stable"}.get(
-            self.answers[4].answer, "; whether it is stable is another question"
-        )
-        return (
-            f"Yes, for this model: it matters, points at what matters, is the only story {stable}.".replace(
-                " ;", ";"
-            )
-        )
+            return f"Not as an explanation: {_and(failed)}."
+        partly = [claim for claim, answer in given.items() if answer == PARTLY]
+        beside = f"it is only partly shown that {_and(partly)}" if partly else ""
+        unknown = [claim for claim, answer in given.items() if answer == UNKNOWN]
+        if unknown:
+            return f"Cannot tell whether {_and(unknown)}{f'; {beside}' if beside else ''}."
+        if partly:
+            return f"Not by itself: {beside}."
+        stable = {YES: " and is stable", NO: " but is not stable", PARTLY: " and is partly stable"}
+        how = stable.get(self.answers[4].answer, "; whether it is stable is another question")
+        return f"Yes, for this model: it matters, points at what matters, is the only story{how}."
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -87,7 +93,8 @@ class Card:
         lines = [self.verdict, *(f"Caution: {each}" for each in self.cautions)]
         for answer in self.answers:
             lines.append(f"{answer.question:32s} {answer.answer.upper()}: {answer.because}")
-            lines += [f"{'':32s}   {finding}" for finding in answer.findings]
+            for at, finding in enumerate(answer.findings):
+                lines.append(f"{'':32s} {' ' if at else '→'} {finding}")  # the arrow: this one decides
             lines.append(f"{'':32s}   cannot see: {answer.blind}")
         return "\n".join(lines)
 

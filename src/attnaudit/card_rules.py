@@ -35,6 +35,8 @@ class _Lookup:
             # Options are part of an audit's name ("furthest:epsilon=0.05"). The card asks for the audit, and for the one
             # without options where several were run.
             bare, _, options = str(line.audit).partition(":")
+            if "of=" in options:  # about something else that is shown in place of attention
+                continue
             key = (bare, str(line.measure), str(line.metric))
             if not options or key not in self._by:
                 self._by[key] = line
@@ -73,8 +75,8 @@ def _needed(look: _Lookup) -> Answer:
         said = f"with uniform attention, accuracy {changed if key.value > -0.005 else f'rises by {number(-key.value)}'}"
     else:
         said = f"uniform attention changes {_percent(key.value)} of decisions"
-    answer = YES if key.low > 0.02 else NO if key.high < 0.02 else PARTLY
-    return Answer(question, answer, said, found, blind)
+    answer, open_ = _judged(key.low, key.high, no_below=0.02, yes_above=0.02)
+    return Answer(question, answer, said + open_, found, blind)
 
 
 def _matters(look: _Lookup) -> Answer:
@@ -92,8 +94,8 @@ def _matters(look: _Lookup) -> Answer:
     if shuffle is None:
         return Answer(question, UNKNOWN, look.why_not("permutation"), found, blind)
     change = f"shuffling the weights moves the probabilities by {number(shuffle.value)} (0 not at all, 1 completely)"
-    answer = YES if shuffle.low > 0.1 else NO if shuffle.high < 0.02 else PARTLY
-    return Answer(question, answer, change, found, blind)
+    answer, open_ = _judged(shuffle.low, shuffle.high, no_below=0.02, yes_above=0.1)
+    return Answer(question, answer, change + open_, found, blind)
 
 
 def _points(look: _Lookup) -> Answer:
@@ -120,8 +122,18 @@ def _points(look: _Lookup) -> Answer:
     if (missing := _no_scale(key, is_truth=truth is not None)) is not None:
         return Answer(question, UNKNOWN, missing, found, blind)
     low, share, high = (_relative(key, value) for value in (key.low, key.value, key.high))
-    answer = YES if low > 0.75 else NO if high < 0.4 else PARTLY
-    return Answer(question, answer, _how_far(share, is_truth=truth is not None), found, blind)
+    answer, open_ = _judged(low, high, no_below=0.4, yes_above=0.75)
+    return Answer(question, answer, _how_far(share, is_truth=truth is not None) + open_, found, blind)
+
+
+def _judged(low: float, high: float, *, no_below: float, yes_above: float) -> tuple[str, str]:
+    """The answer, and what is to be added where it is open: an interval that lies between the thresholds is "partly" for sure; one that
+    reaches over a threshold might be settled by more examples."""
+    if low > yes_above:
+        return YES, ""
+    if high < no_below:
+        return NO, ""
+    return PARTLY, "" if low >= no_below and high <= yes_above else "; the interval is too wide to say more"
 
 
 def _no_scale(finding: Finding, *, is_truth: bool) -> str | None:
@@ -167,8 +179,11 @@ def _only_story(look: _Lookup) -> Answer:
     bounded = upper.value - share.value > 1e-9
     found = tuple(f for f in (share, upper if bounded else None, jsd) if f is not None)
     said = f"the same prediction allows attention {_percent(share.value)} as far away as any could be"
-    answer = NO if share.low > 0.65 else YES if upper.high < 0.35 else PARTLY
-    return Answer(question, answer, said, found, blind)
+    # The further another attention may be, the less this one is the only story.
+    answer, open_ = _judged(-upper.high, -share.low, no_below=-0.65, yes_above=-0.35)
+    if bounded and answer == PARTLY:
+        open_ = "; the search is not sure to have found the furthest"
+    return Answer(question, answer, said + open_, found, blind)
 
 
 def _stable(look: _Lookup) -> Answer:

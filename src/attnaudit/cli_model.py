@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from attnaudit.errors import InputError
-
 if TYPE_CHECKING:
     from attnaudit.results import Results
 
@@ -49,6 +47,7 @@ def audit_model(
     from attnaudit.cell import check_device
     from attnaudit.cli_choices import gate, split
     from attnaudit.gate import check_conditions
+    from attnaudit.models.huggingface import from_huggingface
     from attnaudit.own_texts import read_texts
     from attnaudit.sampling import sampled
     from attnaudit.store import check_writable
@@ -70,9 +69,11 @@ def audit_model(
         "heads": numbers(heads),
         "leave_out": leave_out,
         "max_length": max_length,
+        "device": device,
+        "dtype": dtype,
     }
-    model = load_folder(model_dir, dtype, device, **how)
-    others = [load_folder(each, dtype, device, **how) for each in other_models or ()]
+    model = from_huggingface(model_dir, **how)
+    others = [from_huggingface(each, **how) for each in other_models or ()]
     labels = None if chosen[0].label is None else [known_label(each.label, model) for each in chosen]
     batches = model.batches([each.text for each in chosen], labels)
     _estimate(model, batches, wanted, seed)
@@ -90,49 +91,6 @@ def audit_model(
     typer.echo(f"\nResults: {out}\nReport: {page}")
     if fail_if is not None:
         gate(results, fail_if)
-
-
-def load_folder(folder: Path, dtype: str, device: str, **how: Any) -> Any:
-    """A saved classifier and its tokenizer, ready to be audited; from this folder only, and no pickled weights."""
-    import torch
-
-    try:
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
-    except ImportError as error:
-        raise InputError(
-            "Auditing a saved model needs transformers. Run pip install 'attnaudit[hf]'."
-        ) from error
-    from attnaudit.models.huggingface import from_huggingface
-
-    kinds = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-    if dtype not in kinds:
-        raise InputError(f"There is no dtype {dtype!r}. Choose from: {', '.join(kinds)}.")
-    if not (folder / "config.json").is_file():
-        raise InputError(
-            f"{folder} holds no config.json. Give the folder that model.save_pretrained and tokenizer.save_pretrained wrote."
-        )
-    if not any(folder.glob("*.safetensors")):
-        raise InputError(
-            f"{folder} holds no *.safetensors weights; pickled ones (.bin) may run code and are not read. "
-            "Save the model again with model.save_pretrained(folder, safe_serialization=True)."
-        )
-    try:
-        model, loading = AutoModelForSequenceClassification.from_pretrained(
-            folder,
-            local_files_only=True,
-            use_safetensors=True,
-            dtype=kinds[dtype],
-            output_loading_info=True,
-        )
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{folder}: transformers cannot load it ({str(error)[:300]}).") from error
-    if missing := sorted(loading["missing_keys"]):  # transformers draws these at random
-        raise InputError(
-            f"{folder} lacks weights of the classifier: {', '.join(missing[:4])}{' …' if len(missing) > 4 else ''}. "
-            "Is it an encoder that was not fine-tuned? Save the model that was."
-        )
-    return from_huggingface(model.to(device).eval(), tokenizer, **how)
 
 
 def known_label(label: Any, model: Any) -> Any:

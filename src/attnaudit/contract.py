@@ -107,6 +107,10 @@ class Record:
         """(B,) how many items count in rankings."""
         return self.content.sum(-1)
 
+    def to_items(self, per_token: Tensor) -> Tensor:
+        """(B,T) -> (B,N): token values, such as attributions of a library, summed over the tokens of each item."""
+        return masking.to_items(per_token, self.item_of_token, self.content.shape[1])
+
 
 @runtime_checkable
 class AttentionModel(Protocol):
@@ -114,7 +118,7 @@ class AttentionModel(Protocol):
 
     A model may offer more, and is asked for it by name: `leave_out(record) -> (B,N,C)`, the logits without each item, where it can do
     better than re-reading; `attention_without(record, drop) -> (B,K,R,N)`, its scores projected anew without the items in drop
-    (B,K,N); `self_attention(record) -> (B,L,N,N)`, the layers below the site, mean over heads, the lowest first; `batches(texts, labels)
+    (B,K,N); `attended_norms(record) -> (B,R,N)`, weight × length of what is attended; `self_attention(record) -> (B,L,N,N)`, the layers below the site, mean over heads, the lowest first; `batches(texts, labels)
     -> list[Batch]`, where it reads plain texts; `spell(record, at) -> list[str]`, the text of each item of example `at`; `class_names`;
     and `about`, a dict of what it was told, kept with the results.
     """

@@ -27,15 +27,18 @@ from attnaudit.contract import AttentionModel, Record
         blind={"inert": "the ranking is right, although attention cannot change the prediction"},
     )
 )
-def agreement(model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int) -> Values:
+def agreement(
+    model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int, *, of: str = "attention"
+) -> Values:
     """tau and its p-value of attention with every measure, and of the witnesses with each other, row by row on the items the row may
     attend to: (B,R).
 
     Floor: attention against random scores. Ceiling: the witnesses (gradient, leave_one_out) against each other, `between_measures`; no
-    ranking can be asked to agree with them more than they agree among themselves. NaN: a constant vector has no tau.
+    ranking can be asked to agree with them more than they agree among themselves. NaN: a constant vector has no tau. of: another measure
+    that is shown in place of attention, such as head_mean or rollout.
     """
     values: Values = {}
-    for first, second, name in compared(scores):
+    for first, second, name in compared(scores, of):
         values |= _by_row(name, scores[first], scores[second], record)
     for metric in ("tau", "significant"):
         values[BETWEEN, metric] = between(values, scores, metric, record)

@@ -46,12 +46,13 @@ def top_k_agreement(
     k: int | str = "average+all+non_zero",
     fidelity: str = "corrected",
     mean_length: int | None = None,
+    of: str = "attention",
 ) -> Values:
     """Top-k Kendall (Fagin et al. 2003) and overlap of attention with every measure (B,R), for several k at once.
 
     average: the mean length of the texts; all: every word, plain tau-b; non_zero: the fewest non-zeros of the two, which is all of them
     under softmax; or a number, `fixed`. Floor: random scores. Ceiling: the witnesses with each other. fidelity=code: as released by
-    Neely & Schouten, where disjoint lists score up to +1: look at its floor before its values.
+    Neely & Schouten, where disjoint lists score up to +1: look at its floor before its values. of: as in agreement.
     """
     check_fidelity(fidelity, ("corrected", "code"), "the audit top_k_agreement")
     if sum(each.isdigit() for each in str(k).split("+")) > 1:
@@ -60,7 +61,7 @@ def top_k_agreement(
     values: Values = {}
     for each, count in wanted.items():
         name_of_k = "fixed" if each.isdigit() else each
-        for first, second, told in compared(scores):
+        for first, second, told in compared(scores, of):
             chosen = count if count is not None else _fewest(scores[first], scores[second], record)
             # k of each row and example, passed along as a third score.
             compare: dict[str, Callable[..., Tensor]] = {

@@ -15,13 +15,14 @@ from attnaudit.measures import WITNESSES
 BETWEEN = "between_measures"
 
 
-def compared(scores: dict[str, Tensor]) -> list[tuple[str, str, str]]:
-    """(first, second, name of the pair): attention with every measure, then the witnesses with each other."""
-    others = [name for name in scores if name != "attention"]
+def compared(scores: dict[str, Tensor], of: str) -> list[tuple[str, str, str]]:
+    """(first, second, name of the pair): the explanation `of` with every other measure, then the witnesses with each other."""
+    if of not in scores:
+        raise NotApplicable(f"the measure {of!r}, which stands for the explanation here, was not computed")
+    others = [name for name in scores if name != of]
     if not others:
-        raise NotApplicable("no measure was computed besides attention")
-    with_attention = [("attention", name, name) for name in others]
-    return with_attention + [(a, b, f"{a}|{b}") for a, b in _pairs(scores)]
+        raise NotApplicable(f"no measure was computed besides {of}")
+    return [(of, name, name) for name in others] + [(a, b, f"{a}|{b}") for a, b in _pairs(scores)]
 
 
 def between(values: Values, scores: dict[str, Tensor], metric: str, record: Record) -> Tensor:

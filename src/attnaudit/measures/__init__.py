@@ -10,6 +10,7 @@ from attnaudit.measures.attention_norm import attention_norm
 from attnaudit.measures.deeplift import deeplift
 from attnaudit.measures.gradient import gradient
 from attnaudit.measures.gradient_norm import gradient_norm
+from attnaudit.measures.head_mean import head_mean
 from attnaudit.measures.hidden_gradient import hidden_gradient
 from attnaudit.measures.hidden_leave_one_out import hidden_leave_one_out
 from attnaudit.measures.influence import influence
@@ -34,6 +35,7 @@ MEASURES: dict[str, Measure] = {
     "attention_gradient": attention_gradient,
     "attention_times_gradient": attention_times_gradient,
     "attention_norm": attention_norm,
+    "head_mean": head_mean,
     "influence": influence,
     "rollout": rollout,
     "integrated_gradients": integrated_gradients,

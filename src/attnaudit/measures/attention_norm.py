@@ -10,7 +10,14 @@ from attnaudit.errors import NotApplicable
 
 
 def attention_norm(model: AttentionModel, record: Record, seed: int) -> Tensor:
-    """alpha_i · ‖h_i‖₂ (B,R,N). High: a large share of the attended sum. A large weight on a short vector brings little."""
+    """alpha_i · ‖h_i‖₂ (B,R,N); in a transformer alpha_i · ‖v_i‖₂, with the head's own value vectors, through the model's
+    `attended_norms`.
+
+    High: a large share of the attended sum. A large weight on a short vector brings little.
+    """
+    own = getattr(model, "attended_norms", None)
+    if own is not None:
+        return own(record)
     if record.hidden is None:
         raise NotApplicable("the model records no hidden states")
     length = torch.linalg.vector_norm(record.hidden.detach(), dim=-1)

@@ -47,7 +47,7 @@ def baseline(record: Record) -> Tensor:
 
 def to_scores(per_token: Tensor, record: Record, signed: bool) -> Tensor:
     """(B,T) -> (B,N): signed sum over an item's tokens, then the absolute value unless signed; NaN for items that do not count."""
-    per_item = masking.to_items(per_token.detach(), record.item_of_token, record.content.shape[1])
+    per_item = record.to_items(per_token.detach())
     return masking.fill(per_item if signed else per_item.abs(), record.content, torch.nan)
 
 

@@ -18,24 +18,29 @@ class Layers:
     like: dict[int, Any] = field(
         default_factory=dict
     )  # call -> what a skipped layer returned when it was run
-    keep: frozenset[int] = frozenset()
+    given: dict[int, Tensor] = field(
+        default_factory=dict
+    )  # call -> what a skipped layer gives, where it matters
+    keep: frozenset[int] = frozenset()  # calls whose input and result are kept
     call: int = 0
     inputs: dict[int, Tensor] = field(default_factory=dict)
+    results: dict[int, Tensor] = field(default_factory=dict)
     outputs: dict[int, Any] = field(default_factory=dict)
 
     def run(self, forward: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         number, self.call = self.call, self.call + 1
         hidden = args[0] if args else options["hidden_states"]
         if number < self.start:
-            return _with_hidden(self.like[number], hidden)
+            return _with_hidden(self.like[number], self.given.get(number, hidden))
         if number == self.start and self.hidden is not None:
             hidden = self.hidden
             args, options = (
                 ((hidden, *args[1:]), options) if args else ((), {**options, "hidden_states": hidden})
             )
+        out = forward(*args, **options)
         if number in self.keep:
             self.inputs[number] = hidden
-        out = forward(*args, **options)
+            self.results[number] = out[0] if isinstance(out, tuple) else out
         self.outputs[number] = _with_hidden(out, None)
         return out
 

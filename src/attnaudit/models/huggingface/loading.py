@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
 from attnaudit import laws
-from attnaudit.contract import AttentionModel
 from attnaudit.errors import InputError
 from attnaudit.models.huggingface import passes
 from attnaudit.models.huggingface.decision import Decision, find_decision
 from attnaudit.models.huggingface.model import HuggingFaceModel
 from attnaudit.models.huggingface.overriding import decode_by, possible_paths
 from attnaudit.models.huggingface.position import Rule, token_numbers
+from attnaudit.models.huggingface.saved import load_saved
 from attnaudit.models.huggingface.text_batch import FORMS, TextBatch, text_batches
 from attnaudit.models.huggingface.trial import find_wiring, reading_rule
 
@@ -33,16 +34,29 @@ def from_huggingface(
     verbalisers: Sequence[str] | None = None,
     leave_out: str = "delete",
     max_length: int | None = None,
-) -> AttentionModel:
-    """A text classifier or language model of transformers, or a pipeline, as a model that `audit` takes.
+    device: str | None = None,
+    dtype: str | torch.dtype | None = None,
+) -> HuggingFaceModel:
+    """A text classifier or language model of transformers, a pipeline, or the folder of a saved classifier, as a model that `audit` takes.
 
     layers: "last", "all", a number or several, from 0 (lowest) or -1 (last); heads: "all", a number or several. query: the position whose
     attention is audited, "auto" for the one the head reads, or a number. Rows are layers × heads, items are words.
     task="lm": the decision is the next word, or a choice among `verbalisers`; at the mask token in a masked language model. Encoder–decoder
-    models: the decoder's cross-attention. leave_out: what leaving out a word means, `delete`, `mask` (token) or `pad`. The model is left
-    as found.
+    models: the decoder's cross-attention. leave_out: what leaving out a word means, `delete`, `mask` (token) or `pad`. device, dtype: of
+    a model loaded from a folder. A model that is given is left as found, and where it is.
     """
-    if tokenizer is None:  # a pipeline holds both
+    if isinstance(model, (str, Path)):
+        if tokenizer is not None:
+            raise InputError(
+                "A folder brings its own tokenizer: from_huggingface(folder). Give a loaded model to use another."
+            )
+        model, tokenizer = load_saved(Path(model), dtype, device)
+    elif device is not None or dtype is not None:
+        raise InputError(
+            "device and dtype are for a model loaded from a folder; one that is given stays where it is. Write "
+            "from_huggingface(model.to(device, dtype), tokenizer), or audit(…, device=…)."
+        )
+    elif tokenizer is None:  # a pipeline holds both
         model, tokenizer = getattr(model, "model", None), getattr(model, "tokenizer", None)
     if not isinstance(model, nn.Module) or not hasattr(model, "config") or not callable(tokenizer):
         raise InputError(

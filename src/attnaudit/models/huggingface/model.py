@@ -91,7 +91,7 @@ class HuggingFaceModel:
         # The other calls of the top layer are kept for the path on which only one token is computed.
         top = {call for call, layer in enumerate(self.wiring.layer_of_call) if layer == self._start()}
         tape = Tape(positions, keep=frozenset({*self.calls, *top}))
-        layers = Layers(keep=frozenset({self._start()}))
+        layers = Layers(keep=frozenset({self._start(), *self.encoder_end()}))
         out, embedded = passes.run(self.model, self.wiring, inputs, tape, layers, embeddings)
         logits = self.decision.logits(out, positions)
         rows = torch.cat([tape.seen[call].row[:, self.heads] for call in self.calls], 1)
@@ -149,6 +149,18 @@ class HuggingFaceModel:
         whole = [seen.weights.mean(1) for call in below if (seen := tape.seen[call]).weights is not None]
         return torch.stack([state.pieces.between_items(each) for each in whole], 1)
 
+    def attended_norms(self, record: Record) -> Tensor:
+        """(B,R,N): weight × length of the value vector, summed over the pieces of a word."""
+        state: State = record.state
+        found = []
+        for call in self.calls:
+            seen = state.seen[call]
+            if seen.values is None:
+                raise NotApplicable("the value vectors of this family are out of reach")
+            length = torch.linalg.vector_norm(seen.values.detach(), dim=-1)
+            found.append((seen.row.detach() * length)[:, self.heads])
+        return state.pieces.to_items(torch.cat(found, 1))
+
     def spell(self, record: Record, at: int) -> list[str]:
         """The text of each item of example `at`."""
         tokens, items = record.batch.tokens[at].tolist(), record.item_of_token[at].tolist()
@@ -189,6 +201,11 @@ class HuggingFaceModel:
     def _start(self) -> int:
         """The layer call of the lowest attention call of the site."""
         return self.wiring.layer_of_call[self.calls[0]]
+
+    def encoder_end(self) -> tuple[int, ...]:
+        """The layer call that ends the encoder of an encoder–decoder model; none in others."""
+        end = self.wiring.layer_of_call[self.wiring.calls[0]] - 1
+        return (end,) if self.model.config.is_encoder_decoder and end >= 0 else ()
 
     def _below(self) -> list[int]:
         """The self-attention calls below the site that go over the same tokens: in an encoder–decoder model, the encoder's."""

@@ -1,7 +1,7 @@
 """The logits, had other weights been used: three ways, the cheapest first, each used only where it is confirmed.
 
 `fast`: only the token that the head reads goes through the rest of the top layer and the head. `above`: all tokens, from the lowest layer
-of the site up; the layers below are known. `plain`: the whole model. They give the same logits; the laws and the tests compare them.
+of the site up; the layers below are known, and a whole encoder below a decoder. `plain`: the whole model. They give the same logits; the laws and the tests compare them.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ def possible_paths(model: HuggingFaceModel) -> tuple[str, ...]:
     wiring, start = model.wiring, model._start()
     top = start == max(wiring.layer_of_call) and len(model.calls) == 1
     fast = top and not wiring.tapped and start >= 0
-    above = start >= 0 and not model.model.config.is_encoder_decoder
-    return tuple(path for path, may in zip(PATHS, (fast, above, True), strict=True) if may)
+    return tuple(path for path, may in zip(PATHS, (fast, start >= 0, True), strict=True) if may)
 
 
 def choose_path(model: HuggingFaceModel, record: Record) -> str:
@@ -68,8 +67,13 @@ def _again(model: HuggingFaceModel, record: Record, rows: dict[int, Tensor], abo
     if above:
         start = model._start()
         tape.call = model.wiring.layer_of_call.index(start)
-        hidden = state.layers.inputs[start].repeat_interleave(count, 0)
-        layers = Layers(start=start, hidden=hidden, like=state.layers.outputs)
+        kept = state.layers
+        layers = Layers(
+            start=start,
+            hidden=kept.inputs[start].repeat_interleave(count, 0),
+            like=kept.outputs,
+            given={end: kept.results[end].repeat_interleave(count, 0) for end in model.encoder_end()},
+        )
     else:
         embeddings = record.embeddings.repeat_interleave(count, 0)
     out, _ = passes.run(model.model, model.wiring, inputs, tape, layers, embeddings)
