@@ -17,7 +17,8 @@ from attnaudit import audit, exact, statistics
 from attnaudit.audits import AUDITS
 from attnaudit.contract import Batch, Record
 from attnaudit.corpus_audits.information import adjusted, by_chance, contingency, plug_in
-from attnaudit.corpus_audits.mutual_information import _ranks, mutual_information
+from attnaudit.corpus_audits.mutual_information import mutual_information
+from attnaudit.corpus_audits.ranked import ranks
 from attnaudit.counterfactual import drawn
 from attnaudit.errors import InputError, NotApplicable
 from attnaudit.measures import MEASURES
@@ -373,12 +374,12 @@ def test_the_two_rules_for_k_by_hand() -> None:
     )
     lengths = np.array([3, 2, 4, 2, 2])
     # Rule 2: 100 %, 80 %, 20 %, 20 % of the k-th weights exceed 1e-5.
-    assert _ranks(weights, lengths, 2) == 2
+    assert ranks(weights, lengths, 2) == 2
     # Rule 1: of all weights up to k, 100 %, 90 %, 66 %, 55 % do; and the 10th percentile of length is 2.
-    assert _ranks(weights, lengths, 1) == 2
-    assert _ranks(weights, np.array([3, 4, 4, 4, 4]), 1) == 2
-    assert _ranks(weights[2:3].repeat(5, 0), np.full(5, 4), 1) == 4
-    assert _ranks(np.full((5, 4), 1e-9), np.full(5, 4), 2) == 0
+    assert ranks(weights, lengths, 1) == 2
+    assert ranks(weights, np.array([3, 4, 4, 4, 4]), 1) == 2
+    assert ranks(weights[2:3].repeat(5, 0), np.full(5, 4), 1) == 4
+    assert ranks(np.full((5, 4), 1e-9), np.full(5, 4), 2) == 0
 
 
 def test_the_most_attended_states_of_the_oracle_inform_and_shuffled_ones_do_not() -> None:

@@ -9,7 +9,7 @@ from attnaudit import choices
 from attnaudit.datasets import DATASETS
 from attnaudit.papers import jain_wallace, meister, wen
 from attnaudit.papers.published import corpus_of, table
-from attnaudit.presets import preset_dataset
+from attnaudit.presets import preset_dataset, preset_options
 from attnaudit.results import Results
 from attnaudit.sampling import sampled
 
@@ -126,3 +126,22 @@ def test_a_sample_keeps_the_shares_and_grows_into_the_larger_one() -> None:
     assert [order[each.example_id] for each in small] == sorted(order[each.example_id] for each in small)
     assert sampled(examples, None, 0) is examples
     assert sampled(examples, 10_000, 0) is examples
+
+
+@pytest.mark.parametrize(
+    ("dataset", "batch_size", "epochs", "output", "decay"),
+    [
+        ("sst", 32, 8, "linear", 0.0),
+        ("snli", 128, 25, "tanh", 1e-5),
+        ("cnn_qa", 90, 25, "tanh", 1e-5),
+        ("babi", 50, 100, "tanh", 1e-5),
+    ],
+)
+def test_jain_and_wallace_train_each_task_in_its_own_way(
+    dataset: str, batch_size: int, epochs: int, output: str, decay: float
+) -> None:
+    paper = preset_options("jain_wallace", dataset)
+    assert (paper["batch_size"], paper["epochs"], paper["output"]) == (batch_size, epochs, "linear")
+    assert paper["attention_weight_decay"] == 1e-5
+    released = preset_options("jain_wallace:fidelity=code", dataset)
+    assert (released["output"], released["attention_weight_decay"]) == (output, decay)

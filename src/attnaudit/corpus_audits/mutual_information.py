@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor
 
-from attnaudit import masking, randomness, statistics
+from attnaudit import randomness, statistics
 from attnaudit.contract import AttentionModel, Batch
+from attnaudit.corpus_audits import ranked
 from attnaudit.corpus_audits.findings import CorpusFindings
 from attnaudit.corpus_audits.information import adjusted, by_chance, contingency, plug_in
 from attnaudit.errors import InputError, NotApplicable
@@ -20,18 +19,8 @@ from attnaudit.progress import bar
 QUESTION = "Does a word that is attended more tell more about the output?"
 CLUSTERS = (50, 100, 150, 200)
 OUTPUT_CLUSTERS = 5
-LEAST_WEIGHT = 1e-5
 LARGE = 20_000  # examples; MiniBatchKMeans from here on
 RESAMPLES = 200
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """The k most attended items of every example, the most attended first."""
-
-    weights: np.ndarray  # (n,k)
-    hidden: np.ndarray  # (n,k,H)
-    inputs: np.ndarray  # (n,k,E)
 
 
 def mutual_information(
@@ -57,18 +46,20 @@ def mutual_information(
         raise InputError(f"mutual_information: rule must be 1 or 2, got {rule!r}.")
     if not (clusters == "auto" or (isinstance(clusters, int) and clusters > 1)):
         raise InputError(f"mutual_information: clusters must be auto or a number above 1, got {clusters!r}.")
-    ranked, probs, lengths = _collect(model, batches, most)
-    count = _ranks(ranked.weights, lengths, rule)
+    listed = list(batches)
+    seen = ranked.weights_by_rank(model, listed, most)
+    count = ranked.ranks(seen.weights, seen.lengths, rule)
     if count < 2:
         raise NotApplicable(f"rule {rule} leaves {count} rank(s); a correlation by rank needs two")
-    has = lengths >= count  # texts that have this many words at all
+    has = seen.lengths >= count  # texts that have this many words at all
     fewest = 2 * (CLUSTERS[0] if clusters == "auto" else int(clusters))
     if has.sum() < fewest:
         raise NotApplicable(
             f"{int(has.sum())} texts have {count} words; so many clusters take at least {fewest}. Give clusters=NUMBER for fewer"
         )
-    weights = ranked.weights[has, :count]
-    outputs = _output_labels(probs[has], randomness.derive(seed, "outputs"))
+    weights = seen.weights[has, :count]
+    hidden, inputs = (each[has] for each in ranked.vectors_by_rank(model, listed, count))
+    outputs = _output_labels(seen.probs[has], randomness.derive(seed, "outputs"))
     draw = np.random.default_rng(randomness.derive(seed, "shuffled outputs"))
     labels = np.empty((clusterings, count, int(has.sum())), dtype=np.int64)
     sizes = np.empty((clusterings, count), dtype=np.int64)
@@ -76,11 +67,11 @@ def mutual_information(
         for again in range(clusterings):
             for rank in range(count):
                 state = randomness.derive(seed, "clusters", again, rank) % 2**32
-                labels[again, rank], sizes[again, rank] = _cluster(ranked.hidden[has, rank], clusters, state)
+                labels[again, rank], sizes[again, rank] = _cluster(hidden[:, rank], clusters, state)
                 advance(f"rank {rank + 1} of {count}")
     of_inputs = np.stack(
         [
-            _cluster(ranked.inputs[has, rank], clusters, randomness.derive(seed, "inputs", rank) % 2**32)[0]
+            _cluster(inputs[:, rank], clusters, randomness.derive(seed, "inputs", rank) % 2**32)[0]
             for rank in range(count)
         ]
     )
@@ -117,73 +108,6 @@ def mutual_information(
     summary = pd.DataFrame(lines, columns=["metric", "value", "low", "high", "floor"]).assign(ceiling=1.0)
     notes = {"k": count, "rule": rule, "clusters": str(clusters), "examples": int(has.sum()), "seed": seed}
     return CorpusFindings("mutual_information", QUESTION, summary, detail, notes)
-
-
-def _collect(
-    model: AttentionModel, batches: Iterable[Batch], most: int
-) -> tuple[Ranked, np.ndarray, np.ndarray]:
-    """The most attended items of each example, its probabilities, its number of items. Short texts are padded with zeros at the end."""
-    parts: list[tuple[Tensor, ...]] = []
-    with torch.no_grad():
-        for batch in batches:
-            record = model.read(batch)
-            if record.hidden is None or record.alpha.shape[1] != 1:
-                raise NotApplicable("it needs one row of attention over hidden vectors")
-            real = record.content & record.mask[:, 0]
-            weight, place = masking.fill(record.alpha[:, 0], real, -1.0).sort(
-                dim=-1, descending=True, stable=True
-            )
-            weight, place = weight[:, :most].clamp_min(0), place[:, :most]
-            token = _first_token(record.item_of_token, record.content.shape[1]).gather(1, place)
-            parts.append(
-                (
-                    weight,
-                    record.hidden.gather(1, place[..., None].expand(-1, -1, record.hidden.shape[-1])),
-                    record.embeddings.gather(1, token[..., None].expand(-1, -1, record.embeddings.shape[-1])),
-                    record.probs,
-                    real.sum(-1),
-                )
-            )
-    if not parts:
-        raise InputError("There is nothing to audit: the data holds no example.")
-    width = max(part[0].shape[1] for part in parts)
-
-    def joined(at: int) -> np.ndarray:
-        return torch.cat([_widened(part[at], width) for part in parts]).float().cpu().numpy()
-
-    probs = torch.cat([part[3] for part in parts]).double().cpu().numpy()
-    lengths = torch.cat([part[4] for part in parts]).cpu().numpy()
-    return Ranked(joined(0), joined(1), joined(2)), probs, lengths
-
-
-def _first_token(item_of_token: Tensor, items: int) -> Tensor:
-    """(B,N) the first token of each item."""
-    tokens = item_of_token.shape[1]
-    place = torch.arange(tokens, device=item_of_token.device).expand_as(item_of_token)
-    first = item_of_token.new_full((len(item_of_token), items + 1), tokens - 1)
-    return first.scatter_reduce(1, item_of_token.where(item_of_token >= 0, items), place, "amin")[:, :items]
-
-
-def _widened(values: Tensor, width: int) -> Tensor:
-    missing = width - values.shape[1]
-    return (
-        values
-        if not missing
-        else torch.cat([values, values.new_zeros(len(values), missing, *values.shape[2:])], 1)
-    )
-
-
-def _ranks(weights: np.ndarray, lengths: np.ndarray, rule: int) -> int:
-    """k, by one of the two rules of the paper."""
-    exceeds = (weights > LEAST_WEIGHT) & (np.arange(weights.shape[1]) < lengths[:, None])
-    limit = min(int(np.percentile(lengths, 10)), weights.shape[1])
-    if rule == 1:
-        # Of all the weights selected for this k, not of the k-th alone.
-        selected = exceeds.cumsum(1).sum(0) / (len(weights) * np.arange(1, weights.shape[1] + 1))
-        enough = np.flatnonzero(selected >= 0.8)
-        return min(limit, int(enough[-1]) + 1 if len(enough) else 0)
-    enough = np.flatnonzero(exceeds.mean(0) >= 0.8)
-    return int(enough[-1]) + 1 if len(enough) else 0
 
 
 def _output_labels(probs: np.ndarray, seed: int) -> np.ndarray:
