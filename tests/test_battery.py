@@ -99,6 +99,22 @@ def test_all_of_them_is_plain_tau_and_between_measures_is_the_witnesses() -> Non
     )
 
 
+def test_the_ceiling_of_non_zero_is_over_as_many_words_as_attention_has() -> None:
+    _, record, scores = case("sparsemax")
+    found = run("top_k_agreement", "sparsemax", k="non_zero")["between_measures", "tau_non_zero"]
+    shorter = 0
+    for at in range(len(LENGTHS)):
+        items = real(record, at)
+        x, y, alpha = (rows(scores[name], at)[items] for name in ("gradient", "leave_one_out", "attention"))
+        fewest = max(min(int((each != 0).sum()) for each in (x, y, alpha)), 1)
+        shorter += fewest < min(int((x != 0).sum()), int((y != 0).sum()))
+        expected = statistics.top_k_kendall(
+            x[None], y[None], fewest, torch.ones(1, len(items), dtype=torch.bool)
+        )
+        torch.testing.assert_close(found[at], expected, equal_nan=True)
+    assert shorter  # or the length of attention's list would make no difference
+
+
 def test_audit_works_out_the_mean_length_of_all_batches() -> None:
     model, record, _ = case()
     halves = [record.batch.rows(torch.arange(3)), record.batch.rows(torch.arange(3, 6))]

@@ -62,7 +62,9 @@ def top_k_agreement(
     for each, count in wanted.items():
         name_of_k = "fixed" if each.isdigit() else each
         for first, second, told in compared(scores, of):
-            chosen = count if count is not None else _fewest(scores[first], scores[second], record)
+            # Of the witnesses too as many as attention has: a ceiling is over lists of the same length.
+            least = (scores[of], scores[first], scores[second])
+            chosen = count if count is not None else _fewest(record, *least)
             # k of each row and example, passed along as a third score.
             compare: dict[str, Callable[..., Tensor]] = {
                 "tau": partial(_tau, fidelity=fidelity),
@@ -97,15 +99,18 @@ def _k_of(each: str, record: Record, mean_length: int | None) -> Tensor | None:
     return count[..., None].expand_as(record.mask)
 
 
-def _fewest(first: Tensor, second: Tensor, record: Record) -> Tensor:
-    """Non-zeros of whichever has fewer, at least 1."""
+def _fewest(record: Record, *scores: Tensor) -> Tensor:
+    """Non-zeros of whichever has fewest, at least 1."""
     real = record.content[:, None] & record.mask
 
-    def count(scores: Tensor) -> Tensor:
-        rows = scores if scores.dim() == 3 else scores[:, None]
+    def count(score: Tensor) -> Tensor:
+        rows = score if score.dim() == 3 else score[:, None]
         return ((rows != 0) & real).sum(-1)
 
-    return torch.minimum(count(first), count(second)).clamp_min(1)[..., None].expand_as(record.mask)
+    least = count(scores[0])
+    for each in scores[1:]:
+        least = torch.minimum(least, count(each))
+    return least.clamp_min(1)[..., None].expand_as(record.mask)
 
 
 def _tau(x: Tensor, y: Tensor, k: Tensor, mask: Tensor, *, fidelity: str) -> Tensor:
