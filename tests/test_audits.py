@@ -33,6 +33,7 @@ from attnaudit.audits.uniform_attention import uniform_attention
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.counterfactual import permuted
 from attnaudit.errors import InputError, NotApplicable
+from attnaudit.illustrations import chosen_examples
 from attnaudit.measures import DEFAULT_MEASURES, MEASURES
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
@@ -862,6 +863,16 @@ def test_the_examples_illustrated_do_not_depend_on_the_batches() -> None:
     ]
     assert few[0] == few[1]
     assert len(few[0]) == 4
+
+
+def test_all_examples_are_kept_as_long_as_they_are_not_too_many_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch = glass_batch(40)
+    tokens = int(batch.mask.sum())
+    assert len(chosen_examples([batch], None, 0)) == 40
+    monkeypatch.setattr("attnaudit.illustrations.MOST_TOKENS", tokens // 4)
+    assert len(chosen_examples([batch], None, 0)) == 40 * (tokens // 4) // tokens
 
 
 def test_the_examples_illustrated_have_each_label_in_its_share() -> None:

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from attnaudit.lesson import make_lesson, sentences
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.report.chart_data import chart_data
 from attnaudit.report.columns import Columns
+from attnaudit.report.concentration import concentration
 from attnaudit.report.embedding import as_json, packed
 from attnaudit.report.example_data import all_examples, example_data
 from attnaudit.report.measure_matrix import measure_matrix
@@ -353,21 +355,41 @@ def _long_texts(count: int, length: int) -> Results:
     return replace(found, examples=stretched)
 
 
+def test_the_curve_of_concentration() -> None:
+    def of(weights: list[list[float]], predicted: list[int]) -> Any:
+        lines = pd.DataFrame(
+            {
+                "tokens": [["w"] * 4] * len(weights),
+                "attention": weights,
+                "predicted": predicted,
+                "scores": [[{"measure": "broken", "values": [float("nan")] * 4}]] * len(weights),
+            }
+        )
+        return concentration(lines, {-1: None, 0: [0], 1: [1, 2]})
+
+    found = of([[0.25] * 4, [0, 1, 0, 0], [0, 0.5, 0, 0.5]], [0, 1, 2])
+    assert list(found["measures"]) == ["attention"]  # what is undefined is not drawn
+    everyone, first, others = found["measures"]["attention"]
+    assert (everyone["count"], first["count"], others["count"]) == (3, 1, 2)
+    np.testing.assert_allclose(first["mean"], found["shares"])  # uniform: the diagonal
+    at_quarter = found["shares"].index(0.25)
+    assert others["mean"][at_quarter] == (1 + 0.5) / 2
+    assert others["mean"][found["shares"].index(0.5) :] == [1.0] * 11
+    assert everyone["mean"][at_quarter] == pytest.approx((0.25 + 1 + 0.5) / 3, abs=1e-4)
+    rows = of([[0.25] * 4 + [1, 0, 0, 0]], [0])["measures"]["attention"][0]
+    assert rows["mean"][at_quarter] == (0.25 + 1) / 2  # of two rows, the mean
+    assert of([[0.0] * 4], [0]) == {}
+
+
 def test_a_site_holds_every_example_on_pages_that_find_each_other(tmp_path: Path) -> None:
     found = results("oracle", 250)
-    more = pd.concat(
-        [
-            found.examples,
-            found.examples.assign(example_id=[f"again/{n}" for n in range(len(found.examples))]),
-        ],
-        ignore_index=True,
-    )
-    index = write_site([replace(found, examples=more), results("inert")], tmp_path / "site")
+    assert len(found.examples) == 250  # all of them were kept
+    index = write_site([found, results("inert")], tmp_path / "site")
     assert index == tmp_path / "site" / "index.html"
     pages = {each.name: Page(each.read_text(encoding="utf-8")) for each in sorted(index.parent.iterdir())}
     assert set(pages) == {"index.html", "run-1.html", "run-1-2.html", "run-2.html"}
     shown = [example["id"] for name in ("run-1.html", "run-1-2.html") for example in json.loads(pages[name].data["examples-0"])["examples"]]  # fmt: skip
-    assert sorted(shown) == sorted(more["example_id"])
+    assert sorted(shown) == sorted(found.examples["example_id"])
     assert all(address in pages for page in pages.values() for address in page.addresses)
     assert set(pages["index.html"].addresses) == {"run-1.html", "run-2.html"}
     assert set(pages["run-1-2.html"].addresses) == {"index.html", "run-1.html"}

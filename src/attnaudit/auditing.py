@@ -37,14 +37,15 @@ def audit(
     class_names: Sequence[str] | None = None,
     words: Sequence[str] | None = None,
     other_models: Sequence[AttentionModel] = (),
-    illustrated: int = 200,
+    illustrated: int | None = None,
     show_progress: bool = True,
 ) -> Results:
     """May I show this model's attention as an explanation? The usual audits and measures by default; "all", names,
     "name:option=value" or your own functions.
 
     data: batches; or texts, or pairs of texts, for a model that reads them (from_huggingface), with labels if there are any.
-    class_names and words (the vocabulary, by token number) are only for showing. other_models: further trainings of the same model, to
+    class_names and words (the vocabulary, by token number) are only for showing. illustrated: how many examples are kept whole for the
+    page; by default all, up to 200,000 tokens. other_models: further trainings of the same model, to
     see whether its attention is stable. All models are left as found.
     """
     if not isinstance(model, AttentionModel):

@@ -40,7 +40,7 @@ class Cell:
     recipe: Recipe = field(default_factory=Recipe)
     seed: int = 0
     sample: int | None = None  # test examples audited, stratified by label; None: all
-    illustrated: int = 200  # audited examples kept whole, for the page
+    illustrated: int | None = None  # audited examples kept whole, for the page; None: all, within bounds
     other_seeds: int = 0  # further trainings that show whether the attention is stable
     variant: str = "ordinary"  # how its training departs from the ordinary; see variants.py
     base: str | None = None  # name of the run, in the same folder, that the variant starts from

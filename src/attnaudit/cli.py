@@ -62,7 +62,7 @@ def run(
     measures: Annotated[str | None, typer.Option(help="Comma-separated, or all; the usual ones by default.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, bit by bit.")] = 0,
     sample: Annotated[int | None, typer.Option(min=1, help="Audit so many of the test examples, each class in its share; all by default.")] = None,
-    illustrated: Annotated[int, typer.Option(min=0, help="Examples kept whole, for the page; more of them with `report --site`.")] = 200,
+    illustrated: Annotated[int | None, typer.Option(min=0, help="Examples kept whole, for the page; all by default, up to 200,000 words.")] = None,
     other_seeds: Annotated[int, typer.Option(min=0, help="Train so many more from other seeds, to see whether the attention is stable.")] = 0,
     fail_if: Annotated[str | None, typer.Option(help='Exit code 3 if any holds: "matters=no; points!=yes; permutation/tvd_median<0.05".')] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,

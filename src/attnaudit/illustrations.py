@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -12,19 +12,25 @@ from attnaudit.audits.furthest import alternative
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.sampling import sampled
 
+MOST_TOKENS = 200_000  # kept in all, where no number of examples is asked for
+
 
 class Named(NamedTuple):
     example_id: str
     label: int | None
 
 
-def chosen_examples(batches: Iterable[Batch], count: int, seed: int) -> frozenset[str]:
-    """A random sample of the examples, each label in its share, that does not depend on how they are batched."""
+def chosen_examples(batches: Sequence[Batch], count: int | None, seed: int) -> frozenset[str]:
+    """A random sample of the examples, each label in its share, that does not depend on how they are batched; None: all of them, or as
+    large a share as keeps the store small."""
     everyone = [
         Named(name, None if batch.labels is None else int(batch.labels[at]))
         for batch in batches
         for at, name in enumerate(batch.example_id)
     ]
+    if count is None:
+        tokens = sum(int(batch.mask.sum()) for batch in batches)
+        count = len(everyone) * min(MOST_TOKENS, tokens) // max(tokens, 1)
     chosen = sampled(sorted(everyone), count, seed) if count else ()
     return frozenset(each.example_id for each in chosen)
 

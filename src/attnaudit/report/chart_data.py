@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from attnaudit.report.columns import Columns
+from attnaudit.report.concentration import concentration
 from attnaudit.report.embedding import packed, rounded
 from attnaudit.report.measure_matrix import measure_matrix
 from attnaudit.results import Results
@@ -23,7 +24,7 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 def chart_data(results: Results, *, points: int = POINTS) -> dict[str, Any]:
     """What the page needs to draw every plot; a chart whose audit did not run is missing."""
     columns = Columns(results.values)
-    classes, member = _groups(columns, results.about["classes"])
+    classes, member, numbers = _groups(columns, results.about["classes"])
     found = {
         "classes": classes,
         "examples": len(columns.ids),
@@ -36,21 +37,26 @@ def chart_data(results: Results, *, points: int = POINTS) -> dict[str, Any]:
         "flips": _flips(columns, member),
         "removal": _removal(columns, member),
         "zeros": _means(columns, member, "dispersion", "attention", "zeros"),
+        "concentration": concentration(results.examples, numbers),
         "matrix": measure_matrix(results.examples),
     }
     return {name: value for name, value in found.items() if value not in (None, [], {})}
 
 
-def _groups(columns: Columns, names: list[str]) -> tuple[list[str], dict[int, np.ndarray]]:
-    """The classes that are told apart, and group -> which examples; -1 is all of them."""
+def _groups(
+    columns: Columns, names: list[str]
+) -> tuple[list[str], dict[int, np.ndarray], dict[int, list[int] | None]]:
+    """The classes that are told apart; group -> which examples, and group -> which predicted classes; -1 is all of them."""
     numbers, counts = np.unique(columns.predicted, return_counts=True)
     kept = numbers if len(numbers) <= _CLASSES else np.sort(numbers[np.argsort(-counts, kind="stable")][: _CLASSES - 1])  # fmt: skip
-    members = {at: columns.predicted == number for at, number in enumerate(kept)}
+    grouped = [[int(number)] for number in kept]
     shown = [str(names[number]) for number in kept]
     if len(kept) < len(numbers):
-        members[len(kept)] = ~np.isin(columns.predicted, kept)
+        grouped.append(np.setdiff1d(numbers, kept).tolist())
         shown.append("other classes")
-    return shown, {-1: np.ones(len(columns.ids), dtype=bool), **members}
+    members = {at: np.isin(columns.predicted, each) for at, each in enumerate(grouped)}
+    everyone = np.ones(len(columns.ids), dtype=bool)
+    return shown, {-1: everyone, **members}, {-1: None, **dict(enumerate(grouped))}
 
 
 def _histograms(

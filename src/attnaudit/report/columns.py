@@ -21,7 +21,8 @@ class Columns:
         for (audit, measure, metric), lines in grouped.indices.items():
             bare, _, options = str(audit).partition(":")
             key = (bare, str(measure), str(metric))
-            if not options or key not in self._lines:
+            # With `of=` it is about something else than the attention.
+            if not options or (key not in self._lines and "of=" not in options):
                 self._lines[key] = lines
 
     def __call__(self, audit: str, measure: str, metric: str) -> np.ndarray | None:

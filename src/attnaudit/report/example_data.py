@@ -51,7 +51,11 @@ def all_examples(results: Results) -> list[dict[str, Any]]:
 
 def _rule(shown: int, stored: int, results: Results) -> str:
     audited = results.values["example_id"].nunique()
-    kept = f"{stored:,} of the {audited:,} audited examples were kept whole, drawn at random, each label in its share"
+    kept = (
+        f"All {audited:,} audited examples were kept whole"
+        if stored == audited
+        else f"{stored:,} of the {audited:,} audited examples were kept whole, drawn at random, each label in its share"
+    )
     if shown == stored:
         return f"{kept}; all of them are here."
     return f"{kept}; {shown:,} of them are here, taken in turn from each predicted class and from right and wrong answers."

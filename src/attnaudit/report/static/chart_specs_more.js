@@ -18,6 +18,20 @@ const moreCharts = (() => {
       { mark: { type: "tick", thickness: 2, height: 14, color: view.ink }, encoding: { y, x: quantity("q50", title), tooltip } }] } } : null;
   }
 
+  function concentration(data, view) {
+    const { shares, measures } = data.concentration;
+    const found = measures[view.measure].find((each) => each.class === view.group);
+    if (!found) return null;
+    const rows = shares.map((words, at) => ({ words, mean: found.mean[at], low: found.low[at], high: found.high[at] }));
+    const x = quantity("words", "share of the words, highest first", { scale: { domain: [0, 1] } });
+    const y = (field) => quantity(field, "share they hold", { scale: { domain: [0, 1] } });
+    const tooltip = ["words", "low", "mean", "high"].map((field) => ({ field, format: ".2f" }));
+    return { rows, spec: { data: { values: rows }, layer: [
+      { mark: { type: "line", strokeDash: [4, 3], strokeWidth: 1.5, color: view.ink }, encoding: { x, y: y("words") } },
+      { mark: { type: "area", opacity: 0.2, color: view.first }, encoding: { x, y: y("low"), y2: { field: "high" } } },
+      { mark: { type: "line", point: true, color: view.first }, encoding: { x, y: y("mean"), tooltip } }] } };
+  }
+
   function matrix(data, view) {
     const { names, cells } = data.matrix;
     const shown = names.map(plain);
@@ -41,8 +55,22 @@ const moreCharts = (() => {
       tooltip: [{ field: "kind" }, { field: "rank" }, { field: "information", format: ".3f" }, { field: "mean_attention", format: ".3f" }] } } };
   }
 
-  /** Interventions: how far attention moved for how much change of prediction, or between seeds. */
+  /** The same model under projections from dense to sparse. */
+  function sweep(found) {
+    const kinds = { tau_gradient: "tau with gradient", tau_random: "tau with random", furthest_jsd: "furthest attention (JSD)", accuracy: "accuracy" };
+    const name = (line) => plain(line.projection) + (line.value === null ? "" : ` ${line.value}`);
+    const rows = found.summary.flatMap((line) => Object.entries(kinds).filter(([key]) => key in line)
+      .map(([key, told]) => ({ projection: name(line), kind: told, mean: line[key], low: line[`${key}_low`] ?? line[key], high: line[`${key}_high`] ?? line[key] })));
+    const x = { field: "projection", type: "nominal", title: null, sort: null, axis: { labelAngle: -40 } };
+    const tooltip = ["projection", "kind", "mean", "low", "high"].map((field) => ({ field }));
+    return { rows, spec: { data: { values: rows }, layer: [
+      { mark: { type: "rule" }, encoding: { x, y: quantity("low", "mean"), y2: { field: "high" }, color: kind() } },
+      { mark: { type: "point", filled: true, size: 45 }, encoding: { x, y: quantity("mean", "mean"), color: kind(), shape: kind(), tooltip } }] } };
+  }
+
+  /** Interventions: how far attention moved for how much change of prediction, between seeds, or over the sparsity. */
   function apart(found, view) {
+    if (found.name === "sparsity") return sweep(found);
     const twins = found.summary.filter((line) => line.jsd !== undefined && line.tvd !== undefined && line.lam !== undefined);
     if (twins.length) {
       const rows = twins.map((line) => ({ ...line, kind: line.kind === "seed" ? "other seeds" : "adversarial twins" }));
@@ -74,5 +102,5 @@ const moreCharts = (() => {
       { mark: { type: "point", filled: true, size: 55, color: view.first }, encoding: { y, x: quantity("mean", null), tooltip } }] } };
   }
 
-  return { apart, glance, information, matrix, removal };
+  return { apart, concentration, glance, information, matrix, removal };
 })();

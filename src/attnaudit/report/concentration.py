@@ -1,0 +1,54 @@
+"""How much of the attention do the most attended words hold? The curve of concentration, over the examples that were kept whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from attnaudit.report.embedding import rounded
+
+SHARES = np.linspace(0, 1, 21)  # of the words, the highest first
+
+
+def concentration(examples: pd.DataFrame, groups: dict[int, list[int] | None]) -> dict[str, Any]:
+    """measure -> for each group of predicted classes (None: all): mean and quartiles of the share of the total that the top share of the
+    words holds. On the diagonal all words are alike; a curve that is 1 early is sparse. Absolute scores; rows of a site are averaged."""
+    curves: dict[str, list[np.ndarray]] = {}
+    predicted: dict[str, list[int]] = {}
+    for line in examples.itertuples():
+        scores = {"attention": line.attention, **{each["measure"]: each["values"] for each in line.scores}}
+        for measure, values in scores.items():
+            curve = _curve(np.asarray(values, dtype=float), len(line.tokens))
+            if curve is not None:
+                curves.setdefault(measure, []).append(curve)
+                predicted.setdefault(measure, []).append(line.predicted)
+    found = {}
+    for measure, each in curves.items():
+        table, who = np.stack(each), np.array(predicted[measure])
+        found[measure] = [
+            {"class": group, "count": len(part), **_told(part)}
+            for group, members in groups.items()
+            if len(part := table if members is None else table[np.isin(who, members)])
+        ]
+    return {"shares": [rounded(share) for share in SHARES], "measures": found} if found else {}
+
+
+def _curve(scores: np.ndarray, count: int) -> np.ndarray | None:
+    """(21,) None with fewer than two words, or where nothing has any weight."""
+    if count < 2 or not len(scores) or not np.isfinite(scores).all():
+        return None
+    rows = np.abs(scores).reshape(-1, count)
+    rows = rows[rows.sum(1) > 0]
+    if not len(rows):
+        return None
+    held = np.cumsum(-np.sort(-rows, axis=1), axis=1)
+    held = np.concatenate([np.zeros((len(held), 1)), held / held[:, -1:]], axis=1).mean(0)
+    return np.interp(SHARES, np.arange(count + 1) / count, held)
+
+
+def _told(part: np.ndarray) -> dict[str, list[float | None]]:
+    low, high = np.quantile(part, (0.25, 0.75), axis=0)
+    told = {"mean": part.mean(0), "low": low, "high": high}
+    return {name: [rounded(value, 4) for value in values] for name, values in told.items()}
