@@ -115,3 +115,9 @@ def test_the_command_fails_with_its_own_code(tmp_path: Path, monkeypatch: pytest
     assert compared.exit_code == 0
     assert "does it matter?" in compared.output
     assert "tvd_median" in compared.output
+    assert "jsd_any" not in compared.output  # not on the card
+    told = CliRunner().invoke(
+        app, ["compare", str(folder), str(audited("oracle").save(tmp_path / "again")), "--all"]
+    )
+    assert "jsd_any" in told.output
+    assert "paired, 60 and 60 examples" in told.output

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from attnaudit.audits import AUDITS
+from attnaudit.corpus_audits import CORPUS_AUDITS
 from attnaudit.datasets import DATASETS
 from attnaudit.encoders import ENCODERS
 from attnaudit.interventions import INTERVENTIONS
 from attnaudit.measures import MEASURES
 from attnaudit.models import MODELS
 from attnaudit.outputs import OUTPUTS
+from attnaudit.papers.reproductions import REPRODUCTIONS
 from attnaudit.presets import PRESETS
 from attnaudit.projections import PROJECTIONS
 from attnaudit.scorers import SCORERS
@@ -30,8 +32,10 @@ def catalogue() -> dict[str, dict[str, str]]:
         "outputs": OUTPUTS,
         "measures": MEASURES,
         "audits": AUDITS,
+        "corpus audits": CORPUS_AUDITS,
         "interventions": INTERVENTIONS,
         "presets": PRESETS,
+        "reproductions": REPRODUCTIONS,
     }
     return {kind: _described(entries) for kind, entries in kinds.items()}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnaudit import cli_data, cli_model, cli_report
+from attnaudit import cli_data, cli_model, cli_report, cli_runs
 from attnaudit.cli_choices import gate as gate_on
 from attnaudit.cli_choices import split
 from attnaudit.errors import InputError, NotApplicable
@@ -123,133 +123,9 @@ def run(
         gate_on(results, fail_if)
 
 
-@app.command()
-def gate(
-    run: Annotated[Path, typer.Argument(help="A run directory.")],
-    fail_if: Annotated[str, typer.Option(help='Conditions with ; between: "matters=no; points!=yes; agreement/tau@leave_one_out<0.2".')] = "matters=no; points=no; only_story=no",
-) -> None:  # fmt: skip
-    """A release gate: exit code 3 if any condition holds for a finished run.
-
-    Questions: needed, matters, points, only_story, stable, with yes, partly, no or "cannot tell". Numbers: AUDIT/METRIC[@MEASURE], the overall mean.
-    """
-    from attnaudit.store import load_results
-
-    gate_on(load_results(run), fail_if)
-
-
-@app.command()
-def compare(
-    first: Annotated[Path, typer.Argument(help="A run directory.")],
-    second: Annotated[Path, typer.Argument(help="Another one.")],
-    every: Annotated[bool, typer.Option("--all", help="Every number, not only those that differ beyond their interval.")] = False,
-) -> None:  # fmt: skip
-    """Two runs side by side: their cards, and the numbers that differ (first − second, 95 % interval)."""
-    from attnaudit.comparisons.runs import compare_cards, compare_values
-    from attnaudit.store import load_results
-
-    a, b = load_results(first), load_results(second)
-    typer.echo(compare_cards(a, b).to_string(index=False))
-    values = compare_values(a, b)
-    differ = values[(values["low"] > 0) | (values["high"] < 0)]
-    shown = values if every else differ
-    typer.echo(
-        f"\n{len(differ)} of {len(values)} numbers differ, {values['how'].iloc[0] if len(values) else ''}:"
-    )
-    typer.echo(shown.drop(columns="how").to_string(index=False, float_format="{:.3f}".format))
-
-
-@app.command()
-def reproduce(
-    table: Annotated[str, typer.Argument(help="meister_table1, meister_table6, meister_figure2, neely_schouten_table2, wen_weighted_tau.")],
-    dataset: Annotated[str, typer.Option(help="Corpus, with options: sst, imdb.")] = "sst",
-    vectors: Annotated[Path | None, typer.Option(help="Pretrained word vectors; the papers use 300 dimensions.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the models.")] = 0,
-    sample: Annotated[int | None, typer.Option(min=1, help="Audit so many of the test examples; all by default.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Fewer passes than the preset's.")] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    out: Annotated[Path, typer.Option(help="Folder that holds the run directories; finished runs are used again.")] = Path("runs"),
-) -> None:  # fmt: skip
-    """A paper's table, trained and audited here, beside the published numbers. Differences are shown as they are."""
-    from attnaudit.papers.reproductions import Setting
-    from attnaudit.papers.reproductions import reproduce as reproduced
-
-    chosen = None if vectors is None else str(vectors)
-    made, path = reproduced(table, Setting(dataset, out, data_dir, chosen, seed, sample, epochs, device))
-    typer.echo(made.to_string(index=False, float_format="{:.3f}".format))
-    typer.echo(f"\nTable: {path}")
-
-
-@app.command()
-def across(
-    runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
-    question: Annotated[str, typer.Option(help="dependence (needed against pinned down), uniformity (spread out against informative), or seeds.")] = "dependence",
-) -> None:  # fmt: skip
-    """Over several runs: do two numbers go together, one point a run; or, of runs that differ by seed alone, every number over seeds."""
-    if question == "seeds":
-        from attnaudit.comparisons.seeds import across_seeds
-        from attnaudit.store import find_runs
-
-        typer.echo(across_seeds(find_runs(runs)).to_string(index=False, float_format="{:.3f}".format))
-        return
-    from attnaudit import choices
-    from attnaudit.comparisons.across_cells import QUESTIONS
-    from attnaudit.store import find_runs
-
-    typer.echo(str(choices.find(QUESTIONS, question, "question")(find_runs(runs))))
-
-
-@app.command("corpus-audit")
-def corpus_audit(
-    run: Annotated[Path, typer.Argument(help="A run directory with its model.")],
-    audit: Annotated[str, typer.Option(help="With options: mutual_information:rule=2,clusters=50.")] = "mutual_information",
-    seed: Annotated[int, typer.Option(help="Of the clustering and the draws.")] = 0,
-    data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
-) -> None:  # fmt: skip
-    """What only all the test examples together can show, of a finished run; kept in the run's own folder."""
-    from attnaudit import choices
-    from attnaudit.cell import audited_batches
-    from attnaudit.corpus_audits import CORPUS_AUDITS
-    from attnaudit.store import file_name
-
-    function = choices.find(CORPUS_AUDITS, audit, "corpus audit")
-    model, batches = audited_batches(run, data_dir=data_dir)
-    findings = function(model, batches, seed)
-    folder = findings.save(run / file_name(f"{audit}-seed_{seed}"))
-    typer.echo(f"{findings}\n\nFindings: {folder}")
-
-
-@app.command()
-def report(
-    runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
-    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
-    site: Annotated[Path | None, typer.Option(help="A folder for a static site instead: every kept example, on pages linked together.")] = None,
-) -> None:  # fmt: skip
-    """One page over one or several finished runs: the card, charts, examples, a playground. It opens from disk and loads nothing."""
-    from attnaudit.report.page import write_page
-    from attnaudit.report.site import write_site
-    from attnaudit.store import find_runs, load_results
-
-    found = find_runs(runs)
-    results = [load_results(each) for each in found]
-    page = (
-        write_page(results, out, folders=found) if site is None else write_site(results, site, folders=found)
-    )
-    typer.echo(f"{len(found)} run{'s' if len(found) > 1 else ''}\nReport: {page}")
-
-
-@app.command()
-def lesson(
-    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("lesson.html"),
-) -> None:
-    """A lesson for teachers: each argument of the debate, and a playground to refute it by hand. Needs no run and no data."""
-    from attnaudit.lesson import make_lesson
-
-    typer.echo(f"Lesson: {make_lesson(out)}")
-
-
-cli_report.register(app)
 cli_model.register(app)
+cli_runs.register(app)
+cli_report.register(app)
 
 
 @app.command("list")

@@ -1,4 +1,4 @@
-"""The commands that make figures and tables for papers of finished runs. matplotlib and pandas are imported only when they run."""
+"""The commands that show finished runs: a page, figures and tables for papers; and the lesson. What they need is imported when they run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,28 @@ Runs = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Put both commands on the main app, after those that are there."""
+    app.command()(report)
     app.command()(figures)
     app.command()(tables)
+    app.command()(lesson)
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+    site: Annotated[Path | None, typer.Option(help="A folder for a static site instead: every kept example, on pages linked together.")] = None,
+) -> None:  # fmt: skip
+    """One page over one or several finished runs: the card, charts, examples, a playground. It opens from disk and loads nothing."""
+    from attnaudit.report.page import write_page
+    from attnaudit.report.site import write_site
+    from attnaudit.store import find_runs, load_results
+
+    found = find_runs(runs)
+    results = [load_results(each) for each in found]
+    page = (
+        write_page(results, out, folders=found) if site is None else write_site(results, site, folders=found)
+    )
+    typer.echo(f"{len(found)} run{'s' if len(found) > 1 else ''}\nReport: {page}")
 
 
 def figures(
@@ -52,3 +71,12 @@ def tables(
 
     wanted, kinds = chosen(only, TABLES, "table"), chosen(formats, tuple(FORMATS), "format")
     typer.echo(str(write_tables(gather(runs), out, formats=kinds, only=wanted)))
+
+
+def lesson(
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("lesson.html"),
+) -> None:
+    """A lesson for teachers: each argument of the debate, and a playground to refute it by hand. Needs no run and no data."""
+    from attnaudit.lesson import make_lesson
+
+    typer.echo(f"Lesson: {make_lesson(out)}")

@@ -9,8 +9,42 @@ import torch
 from attnaudit.inference import Spread, length_matched
 from attnaudit.results import Results
 from attnaudit.statistics import bootstrap
+from attnaudit.summary import EVERY_ROW
 
 KEY = ["audit", "measure", "metric", "row"]
+
+
+def side_by_side(first: Results, second: Results, *, every: bool = False) -> str:
+    """Both cards and the numbers on them, as text; every: all the numbers that both have."""
+    values = compare_values(first, second)
+    differs = (values["low"] > 0) | (values["high"] < 0)
+    values = values.assign(differs=differs.map({True: "yes", False: ""}))
+    shown = values if every else values[_on_card(values, first, second)]
+    counts = " and ".join(str(each.frame()["example_id"].nunique()) for each in (first, second))
+    how = values["how"].iloc[0] if len(values) else "nothing in common"
+    lines = [
+        compare_cards(first, second).to_string(index=False),
+        f"\nfirst − second, {how}, {counts} examples:",
+        shown.drop(columns="how").to_string(index=False, float_format="{:.3f}".format),
+    ]
+    if not every:
+        lines.append(
+            f"\n{differs.sum()} of {len(values)} numbers differ beyond their interval; --all shows every one."
+        )
+    return "\n".join(lines)
+
+
+def _on_card(values: pd.DataFrame, *runs: Results) -> np.ndarray:
+    """Which lines stand on a card: of a site with several rows, the mean over them."""
+    names = {f.name for run in runs for answer in run.card().answers for f in answer.findings}
+    told = (
+        values["audit"]
+        + "/"
+        + values["metric"]
+        + ("@" + values["measure"]).where(values["measure"] != "", "")
+    )
+    several = set(told[values["row"] == EVERY_ROW])
+    return (told.isin(names) & ((values["row"] == EVERY_ROW) | ~told.isin(several))).to_numpy()
 
 
 def compare_cards(first: Results, second: Results) -> pd.DataFrame:
@@ -68,6 +102,9 @@ def _wide(results: Results) -> pd.DataFrame:
         key: part.set_index("example_id")["value"]
         for key, part in known.groupby(KEY, observed=True, sort=False)
     }
+    for key, part in known.groupby(KEY[:3], observed=True, sort=False):
+        if part["row"].nunique() > 1:
+            parts[*key, EVERY_ROW] = part.groupby("example_id", observed=True)["value"].mean()
     return pd.DataFrame(parts, index=pd.Index(values["example_id"].unique()))
 
 

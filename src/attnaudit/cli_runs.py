@@ -1,0 +1,102 @@
+"""The commands over finished runs, and the one that makes a paper's table of them. torch is imported only by those that compute."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attnaudit.cli_choices import gate as gate_on
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(gate)
+    app.command()(compare)
+    app.command()(across)
+    app.command("corpus-audit")(corpus_audit)
+    app.command()(reproduce)
+
+
+def gate(
+    run: Annotated[Path, typer.Argument(help="A run directory.")],
+    fail_if: Annotated[str, typer.Option(help='Conditions with ; between: "matters=no; points!=yes; agreement/tau@leave_one_out<0.2".')] = "matters=no; points=no; only_story=no",
+) -> None:  # fmt: skip
+    """A release gate: exit code 3 if any condition holds for a finished run.
+
+    Questions: needed, matters, points, only_story, stable, with yes, partly, no or "cannot tell". Numbers: AUDIT/METRIC[@MEASURE], the overall mean.
+    """
+    from attnaudit.store import load_results
+
+    gate_on(load_results(run), fail_if)
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="A run directory.")],
+    second: Annotated[Path, typer.Argument(help="Another one.")],
+    every: Annotated[bool, typer.Option("--all", help="Every number that both have, not only those on the card.")] = False,
+) -> None:  # fmt: skip
+    """Two runs side by side: their cards, and the numbers behind them with their differences (first − second, 95 % interval)."""
+    from attnaudit.comparisons.runs import side_by_side
+    from attnaudit.store import load_results
+
+    typer.echo(f"first:  {first}\nsecond: {second}\n")
+    typer.echo(side_by_side(load_results(first), load_results(second), every=every))
+
+
+def across(
+    runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
+    question: Annotated[str, typer.Option(help="dependence (needed against pinned down), uniformity (spread out against informative), or seeds.")] = "dependence",
+) -> None:  # fmt: skip
+    """Over several runs: do two numbers go together, one point a run; or, of runs that differ by seed alone, every number over seeds."""
+    if question == "seeds":
+        from attnaudit.comparisons.seeds import across_seeds
+        from attnaudit.store import find_runs
+
+        typer.echo(across_seeds(find_runs(runs)).to_string(index=False, float_format="{:.3f}".format))
+        return
+    from attnaudit import choices
+    from attnaudit.comparisons.across_cells import QUESTIONS
+    from attnaudit.store import find_runs
+
+    typer.echo(str(choices.find(QUESTIONS, question, "question")(find_runs(runs))))
+
+
+def corpus_audit(
+    run: Annotated[Path, typer.Argument(help="A run directory with its model.")],
+    audit: Annotated[str, typer.Option(help="With options: mutual_information:rule=2,clusters=50.")] = "mutual_information",
+    seed: Annotated[int, typer.Option(help="Of the clustering and the draws.")] = 0,
+    data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
+) -> None:  # fmt: skip
+    """What only all the test examples together can show, of a finished run; kept in the run's own folder."""
+    from attnaudit import choices
+    from attnaudit.cell import audited_batches
+    from attnaudit.corpus_audits import CORPUS_AUDITS
+    from attnaudit.store import file_name
+
+    function = choices.find(CORPUS_AUDITS, audit, "corpus audit")
+    model, batches = audited_batches(run, data_dir=data_dir)
+    findings = function(model, batches, seed)
+    folder = findings.save(run / file_name(f"{audit}-seed_{seed}"))
+    typer.echo(f"{findings}\n\nFindings: {folder}")
+
+
+def reproduce(
+    table: Annotated[str, typer.Argument(help="meister_table1, meister_table6, meister_figure2, neely_schouten_table2, wen_weighted_tau.")],
+    dataset: Annotated[str, typer.Option(help="Corpus, with options: sst, imdb.")] = "sst",
+    vectors: Annotated[Path | None, typer.Option(help="Pretrained word vectors; the papers use 300 dimensions.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the models.")] = 0,
+    sample: Annotated[int | None, typer.Option(min=1, help="Audit so many of the test examples; all by default.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Fewer passes than the preset's.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    out: Annotated[Path, typer.Option(help="Folder that holds the run directories; finished runs are used again.")] = Path("runs"),
+) -> None:  # fmt: skip
+    """A paper's table, trained and audited here, beside the published numbers. Differences are shown as they are."""
+    from attnaudit.papers.reproductions import Setting
+    from attnaudit.papers.reproductions import reproduce as reproduced
+
+    chosen = None if vectors is None else str(vectors)
+    made, path = reproduced(table, Setting(dataset, out, data_dir, chosen, seed, sample, epochs, device))
+    typer.echo(made.to_string(index=False, float_format="{:.3f}".format))
+    typer.echo(f"\nTable: {path}")
