@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from attnaudit import store
-from attnaudit.cell import make_cell, run_cell
+from attnaudit.cell import make_cell
 from attnaudit.report.sources import Run, gather
+from attnaudit.running import run_cell
 
 DATASET = "keyword:train=300,dev=60,test=80,length=12,jitter=3,distractors=2"
 HOSTILE = (

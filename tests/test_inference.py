@@ -107,8 +107,9 @@ def test_so_many_examples_do_give_an_interval_of_that_width() -> None:
 
 
 def test_every_number_over_seeds_and_only_of_runs_that_differ_by_seed(tmp_path: Path) -> None:
-    from attnaudit.cell import make_cell, run_cell
+    from attnaudit.cell import make_cell
     from attnaudit.comparisons.seeds import across_seeds
+    from attnaudit.running import run_cell
     from attnaudit.store import load_results
 
     def made(seed: int, **more: object) -> Path:

@@ -11,11 +11,13 @@ import torch
 from scipy.stats import entropy
 
 from attnaudit import choices
-from attnaudit.cell import batches_of, load, make_cell
+from attnaudit.batching import batches_of
+from attnaudit.cell import make_cell
 from attnaudit.checking import random_batch
 from attnaudit.comparisons import compare_performance, divergence
 from attnaudit.errors import InputError
 from attnaudit.interventions import INTERVENTIONS, Plan, read_findings
+from attnaudit.loading import load
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.objectives.adversarial import adversarial, kl

@@ -15,7 +15,7 @@ import torch
 from attnaudit import audit, statistics
 from attnaudit.audits import AUDITS
 from attnaudit.audits.permutation import reach
-from attnaudit.cell import audited_batches, make_cell, run_cell
+from attnaudit.cell import make_cell
 from attnaudit.comparisons.performance import compare_performance
 from attnaudit.comparisons.runs import compare_values
 from attnaudit.contract import Batch
@@ -23,9 +23,11 @@ from attnaudit.corpus_audits.mutual_information import mutual_information
 from attnaudit.errors import InputError, NotApplicable
 from attnaudit.gate import check_conditions, met
 from attnaudit.inference import length_matched
+from attnaudit.loading import audited_batches
 from attnaudit.measures import MEASURES
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
+from attnaudit.running import run_cell
 
 
 def _batch(count: int = 24) -> Batch:

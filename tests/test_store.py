@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,14 @@ import torch
 import attnaudit
 from attnaudit import store
 from attnaudit.auditing import audit
-from attnaudit.cell import Cell, batches_of, load, make_cell, run_cell
+from attnaudit.batching import batches_of
+from attnaudit.cell import Cell, make_cell
 from attnaudit.datasets import load as load_dataset
 from attnaudit.datasets.reading.fingerprint import fingerprint
 from attnaudit.errors import InputError
+from attnaudit.loading import load
 from attnaudit.models.glass import Glass, glass_batch
+from attnaudit.running import run_cell
 
 DATASET = "keyword:train=300,dev=60,test=40,length=8,jitter=2,distractors=1"
 
@@ -183,3 +187,18 @@ def test_runs_are_found_in_folders_and_unfinished_ones_left_out(folder: Path) ->
     (folder.parent / "unfinished").mkdir(exist_ok=True)
     assert store.find_runs([folder.parent]) == [folder]
     assert store.find_runs([folder]) == [folder]
+
+
+def test_other_trainings_lie_apart_and_are_no_runs_of_their_own(tmp_path: Path) -> None:
+    cell = make_cell(
+        "keyword:train=20,dev=4,test=12",
+        epochs=1,
+        other_seeds=2,
+        audits=("permutation",),
+        measures=("random",),
+    )
+    folder = run_cell(cell, tmp_path, show_progress=False)
+    assert store.find_runs([tmp_path]) == [folder]
+    apart = store.find_runs([tmp_path / "other_seeds"])
+    assert [store.read_run(each)["choices"]["seed"] for each in apart] == [1, 2]
+    assert not math.isnan(load(folder).results.mean("stability", "jsd"))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnaudit.auditing import audit
-    from attnaudit.cell import load
     from attnaudit.contract import AttentionModel, Batch, Record
     from attnaudit.errors import InputError
     from attnaudit.laws import check_model
+    from attnaudit.loading import load
     from attnaudit.models.hooked import from_hooks
     from attnaudit.models.huggingface import from_huggingface
     from attnaudit.results import Results
@@ -43,7 +43,7 @@ _HOME = {
     "check_model": "laws",
     "from_hooks": "models.hooked",
     "from_huggingface": "models.huggingface",
-    "load": "cell",
+    "load": "loading",
 }
 
 

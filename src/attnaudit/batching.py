@@ -13,6 +13,8 @@ from attnaudit.datasets.splits import Example
 from attnaudit.errors import InputError
 from attnaudit.vocabulary import PAD, Vocabulary
 
+_AUDIT_BATCH = 128
+
 
 def collate(examples: Sequence[Example], vocabulary: Vocabulary, class_count: int) -> Batch:
     """One batch of the examples as they stand."""
@@ -54,6 +56,11 @@ def in_batches(
     if generator is not None:
         groups = [groups[i] for i in torch.randperm(len(groups), generator=generator).tolist()]
     return groups
+
+
+def batches_of(examples: Sequence[Example], vocabulary: Vocabulary, class_count: int) -> list[Batch]:
+    """All of them, in batches of a size that suits an audit."""
+    return [collate(group, vocabulary, class_count) for group in in_batches(examples, _AUDIT_BATCH)]
 
 
 def _padded(rows: list[list[int]]) -> tuple[Tensor, Tensor]:

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from attnaudit import choices, randomness
-from attnaudit.cell import load
 from attnaudit.contract import AttentionModel, Batch
 from attnaudit.errors import InputError
+from attnaudit.loading import load
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.vocabulary import END, START
 

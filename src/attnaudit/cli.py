@@ -75,9 +75,10 @@ def run(
     Without options: simulated bAbI task 1 (needs no files), a BiLSTM with additive attention. Sizes and epochs that are not given are those
     that suit the dataset. A run that is already complete is not run again. With --intervention: train what it takes and compare.
     """
-    from attnaudit.cell import is_done, make_cell, run_cell
+    from attnaudit.cell import make_cell
     from attnaudit.gate import check_conditions
     from attnaudit.interventions import Plan
+    from attnaudit.running import is_done, run_cell
     from attnaudit.store import load_results, run_name
 
     if fail_if is not None:

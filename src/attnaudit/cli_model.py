@@ -44,11 +44,11 @@ def audit_model(
     Prints the card and writes the results with a page. What cannot be known without retraining says so on the card.
     """
     from attnaudit.auditing import audit, find_audits, find_measures
-    from attnaudit.cell import check_device
     from attnaudit.cli_choices import gate, split
     from attnaudit.gate import check_conditions
     from attnaudit.models.huggingface import from_huggingface
     from attnaudit.own_texts import read_texts
+    from attnaudit.running import check_device
     from attnaudit.sampling import sampled
     from attnaudit.store import check_writable
 

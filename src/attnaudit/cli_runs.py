@@ -70,8 +70,8 @@ def corpus_audit(
 ) -> None:  # fmt: skip
     """What only all the test examples together can show, of a finished run; kept in the run's own folder."""
     from attnaudit import choices
-    from attnaudit.cell import audited_batches
     from attnaudit.corpus_audits import CORPUS_AUDITS
+    from attnaudit.loading import audited_batches
     from attnaudit.store import file_name
 
     function = choices.find(CORPUS_AUDITS, audit, "corpus audit")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from attnaudit.cell import batches_of
+from attnaudit.batching import batches_of
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan, mean_with_interval
 from attnaudit.objectives.deceptive import evidence, mass_on

@@ -10,9 +10,12 @@ import pandas as pd
 import torch
 
 from attnaudit import datasets
-from attnaudit.cell import Cell, Run, batches_of, load, run_cell
+from attnaudit.batching import batches_of
+from attnaudit.cell import Cell
 from attnaudit.comparisons import compare_performance, divergence
 from attnaudit.datasets.splits import Splits
+from attnaudit.loading import Run, load
+from attnaudit.running import run_cell
 from attnaudit.statistics import bootstrap
 from attnaudit.train import predictions
 
@@ -45,9 +48,7 @@ class Plan:
             variant=variant,
             base=None if base is None else base.name,
             architecture=replace(self.cell.architecture, **parts),
-            audits=_AUDITS,
-            measures=_MEASURES,
-            **rest,
+            **{"other_seeds": 0, "audits": _AUDITS, "measures": _MEASURES, **rest},
         )
         return self._run(cell)
 

@@ -10,10 +10,12 @@ from typing import Any
 import pandas as pd
 
 from attnaudit import choices
-from attnaudit.cell import Cell, audited_batches, make_cell, run_cell
+from attnaudit.cell import Cell, make_cell
 from attnaudit.corpus_audits import CORPUS_AUDITS
+from attnaudit.loading import audited_batches
 from attnaudit.papers.published import corpus_of, table
 from attnaudit.results import Results
+from attnaudit.running import run_cell
 from attnaudit.store import load_results
 
 
