@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,15 @@ def test_every_intervention_gives_stored_findings_and_runs_nothing_twice(plan: P
         assert name in str(tmp_path / name)
         drawn = save_figure(findings.name, findings.summary, findings.examples, tmp_path / f"{name}.png")
         assert drawn is None or drawn.stat().st_size > 5000
+
+
+def test_a_variant_that_differs_in_nothing_is_the_base(plan: Plan) -> None:
+    assert plan.variant(projection=plan.cell.architecture.projection) == plan.base()
+    assert plan.variant(seed=plan.cell.seed) == plan.base()
+    few = replace(
+        plan, cell=replace(plan.cell, audits=("permutation",))
+    )  # not audited enough for a comparison
+    assert few.variant(seed=plan.cell.seed) != few.base()
 
 
 def test_uniform_attention_is_uniform_and_random_is_not(plan: Plan) -> None:

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.stats import kendalltau
 
 from attnaudit import exact, statistics
 from attnaudit.auditing import audit
+from attnaudit.interventions.findings import Findings
 from attnaudit.lesson import make_lesson
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.report.page import write_page
@@ -465,6 +467,53 @@ def test_charts_are_saved_as_csv_svg_and_png(browser: Any, one: Path, oracle: Re
         page.click("#chart-tau .save >> text=PNG")
     assert Path(waiting.value.path()).read_bytes().startswith(b"\x89PNG")
     opened.check_quiet(one)
+
+
+def findings() -> list[Findings]:
+    """As interventions leave them: twins, seeds, a sweep over sparsity, a table of its own."""
+    twins = pd.DataFrame(
+        [
+            {"kind": kind, "lam": lam, "jsd": jsd, "jsd_low": jsd - 0.02, "jsd_high": jsd + 0.02}
+            | {"tvd": 0.05, "tvd_low": 0.04, "tvd_high": 0.06, "accuracy": 0.8}
+            for kind, lam, jsd in (("twin", 0.01, 0.4), ("twin", 0.1, 0.6), ("seed", 0.0, 0.1))
+        ]
+    )
+    sweep = pd.DataFrame(
+        [
+            {"projection": name, "value": value, "accuracy": 0.8}
+            | {
+                f"{key}{end}": 0.3
+                for key in ("tau_gradient", "tau_random", "furthest_jsd")
+                for end in ("", "_low", "_high")
+            }
+            for name, value in (("softmax", float("nan")), ("sparsegen", 0.5))
+        ]
+    )
+    pairs = pd.DataFrame(
+        {"example_id": ["a", "b"], "jsd": [0.1, 0.2], "tvd": [0.1, 0.1], "max_attention": [0.2, 0.9]}
+    )
+    plain = pd.DataFrame({"metric": ["accuracy"], "trained": [0.8], "uniform": [0.7]})
+    made = {"adversarial": (twins, pd.DataFrame()), "seeds": (plain, pairs), "sparsity": (sweep, pd.DataFrame()), "uniform": (plain, pd.DataFrame())}  # fmt: skip
+    return [Findings(name, f"What of {name}?", *frames, ()) for name, frames in made.items()]
+
+
+def test_interventions_and_curves_are_drawn(browser: Any, oracle: Results, tmp_path: Path) -> None:
+    folder = oracle.save(tmp_path / "run")
+    for each in findings():
+        each.save(tmp_path / each.name)
+    opened = Opened(browser, write_page([oracle], tmp_path / "page.html", folders=[folder]))
+    opened.tab("browse")
+    opened.draw_all()
+    drawn = {
+        figure.query_selector("h3").inner_text(): figure
+        for figure in opened.page.query_selector_all("figure")
+    }
+    for question in ("What of adversarial?", "What of seeds?", "What of sparsity?", "How many words hold the attention?"):  # fmt: skip
+        assert drawn[question].query_selector("svg"), question
+    assert drawn["What of uniform?"].query_selector("table")
+    told = drawn["What of adversarial?"].inner_text()
+    assert told.count("adversarial twins") == 1  # one legend
+    opened.check_quiet(tmp_path / "page.html")
 
 
 def test_hostile_texts_are_shown_as_text_everywhere(browser: Any, tmp_path: Path) -> None:

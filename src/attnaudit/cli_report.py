@@ -27,9 +27,11 @@ def report(
     """One page over one or several finished runs: the card, charts, examples, a playground. It opens from disk and loads nothing."""
     from attnaudit.report.page import write_page
     from attnaudit.report.site import write_site
-    from attnaudit.store import find_runs, load_results
+    from attnaudit.store import find_runs, load_results, read_run
 
     found = find_runs(runs)
+    # Runs with the usual audits come first; those that an intervention trained to compare with have fewer, and come after them.
+    found.sort(key=lambda folder: read_run(folder).get("choices", {}).get("audits") is not None)
     results = [load_results(each) for each in found]
     page = (
         write_page(results, out, folders=found) if site is None else write_site(results, site, folders=found)

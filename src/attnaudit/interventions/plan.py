@@ -43,6 +43,8 @@ class Plan:
         """A run that differs from the cell: in variant, base, seed, or parts of the architecture by name."""
         parts = {key: value for key, value in changes.items() if hasattr(self.cell.architecture, key)}
         rest = {key: value for key, value in changes.items() if key not in parts}
+        if variant == "ordinary" and self._is_base(parts, rest):
+            return self.base()
         cell = replace(
             self.cell,
             variant=variant,
@@ -51,6 +53,12 @@ class Plan:
             **{"other_seeds": 0, "audits": _AUDITS, "measures": _MEASURES, **rest},
         )
         return self._run(cell)
+
+    def _is_base(self, parts: dict[str, Any], rest: dict[str, Any]) -> bool:
+        """Nothing differs from the cell, and it is audited in full: it need not be trained again."""
+        same = all(getattr(self.cell.architecture, name) == value for name, value in parts.items())
+        same = same and all(getattr(self.cell, name) == value for name, value in rest.items())
+        return same and self.cell.audits is None and self.cell.measures is None
 
     def _run(self, cell: Cell) -> Path:
         return run_cell(

@@ -81,6 +81,9 @@ def facts(results: Results) -> list[tuple[str, str]]:
         ]
     if model := details.get("model"):
         told.append(("Model", ", ".join(f"{key} {model[key]}" for key in ("model", "encoder", "scorer", "projection", "output", "embedding") if key in model)))  # fmt: skip
+    if (recipe := details.get("choices", {}).get("recipe")) and (training := details.get("training")):
+        told.append(("Training", f"{recipe['optimiser']}, learning rate {recipe['learning_rate']:g}, batches of {recipe['batch_size']}; "
+                                 f"epoch {training['kept_epoch'] + 1} of {len(training['dev'])} kept, by the dev score"))  # fmt: skip
     if own := about.get("model"):
         told.append(("Model", ", ".join(f"{key} {value}" for key, value in own.items() if value is not None)))
     if texts := about.get("texts"):

@@ -65,7 +65,7 @@ const moreCharts = (() => {
     const tooltip = ["projection", "kind", "mean", "low", "high"].map((field) => ({ field }));
     return { rows, spec: { data: { values: rows }, layer: [
       { mark: { type: "rule" }, encoding: { x, y: quantity("low", "mean"), y2: { field: "high" }, color: kind() } },
-      { mark: { type: "point", filled: true, size: 45 }, encoding: { x, y: quantity("mean", "mean"), color: kind(), shape: kind(), tooltip } }] } };
+      { mark: { type: "point", filled: true, size: 45 }, encoding: { x, y: quantity("mean", "mean"), color: kind(), shape: marked(), tooltip } }] } };
   }
 
   /** Interventions: how far attention moved for how much change of prediction, between seeds, or over the sparsity. */
@@ -78,7 +78,7 @@ const moreCharts = (() => {
         { mark: { type: "rule" }, encoding: { x: quantity("tvd_low", "change of predictions (TVD)"), x2: { field: "tvd_high" }, y: quantity("jsd", "distance of attention (JSD)"), color: kind() } },
         { mark: { type: "rule" }, encoding: { x: quantity("tvd", "change of predictions (TVD)"), y: quantity("jsd_low", "distance of attention (JSD)"), y2: { field: "jsd_high" }, color: kind() } },
         { mark: { type: "point", filled: true, size: 60 }, encoding: { x: quantity("tvd", "change of predictions (TVD)"), y: quantity("jsd", "distance of attention (JSD)", { scale: { domain: [0, 0.7] } }), color: kind(),
-          shape: kind(), tooltip: ["kind", "lam", "tvd", "jsd", "accuracy"].map((field) => ({ field })) } }] } };
+          shape: marked(), tooltip: ["kind", "lam", "tvd", "jsd", "accuracy"].map((field) => ({ field })) } }] } };
     }
     if (found.examples.length && found.examples[0].max_attention !== undefined) {
       const rows = found.examples;
@@ -88,6 +88,8 @@ const moreCharts = (() => {
     }
     return null;
   }
+  // In layers that do not all have shapes the two legends are not made one.
+  const marked = () => ({ ...kind(), legend: null });
   const kind = () => ({ field: "kind", type: "nominal", title: null, legend: { orient: "top" } });
 
   /** One number of every run, with its interval, floor and ceiling. */
