@@ -12,7 +12,8 @@ from attnaudit.checking import random_batch
 from attnaudit.contract import Batch
 from attnaudit.datasets import load
 from attnaudit.encoders import ENCODERS
-from attnaudit.laws import LawReport, check_model
+from attnaudit.law_report import LawReport
+from attnaudit.laws import check_model
 from attnaudit.models import Architecture, build
 from attnaudit.models.imposed import Imposed, OfModel, at_random, uniform
 from attnaudit.outputs import OUTPUTS

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from attnaudit.contract import Batch, Record
-from attnaudit.laws import LawReport, check_model, random_alpha, tolerance_of
+from attnaudit.law_report import LawReport
+from attnaudit.laws import check_model, random_alpha, tolerance_of
 from attnaudit.leaving_out import leave_out_by_reading
 from attnaudit.models import Architecture, Attentive, build
 from attnaudit.models.glass import KINDS, Glass, Kind, glass_batch

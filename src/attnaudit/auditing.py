@@ -10,19 +10,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnaudit import choices, masking, progress
-from attnaudit.audits import AUDITS, DEFAULT_AUDITS
+from attnaudit import masking, progress
+from attnaudit.asked import Choice, find_audits, find_measures
+from attnaudit.audits import AUDITS
 from attnaudit.audits.declaration import declaration_of
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.errors import InputError, NotApplicable
 from attnaudit.illustrations import chosen_examples, illustrate
-from attnaudit.measures import DEFAULT_MEASURES, MEASURES
-from attnaudit.modules import modules_of
+from attnaudit.modules import evaluating
+from attnaudit.record_check import check_record
 from attnaudit.results import Results
 from attnaudit.tables import Table
 from attnaudit.ties import tie_rounding
-
-Choice = str | Callable[..., Any]
 
 
 def audit(
@@ -71,10 +70,10 @@ def audit(
             "Every example needs an example_id of its own: random draws and the results hang on it."
         )
     show = chosen_examples(batches, illustrated, seed)
-    with _evaluating([model, *other_models], device):
+    with evaluating(model, *other_models, device=device):
         chosen_audits = _told_mean_length(chosen_audits, model, batches, device)
     with (
-        _evaluating([model, *other_models], device),
+        evaluating(model, *other_models, device=device),
         progress.bar("Auditing", len(batches), show=show_progress) as advance,
     ):
         for batch in batches:
@@ -145,17 +144,6 @@ def _as_batches(model: AttentionModel, data: Any, labels: Sequence[Any] | None) 
     return own(listed, labels)
 
 
-def find_audits(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
-    """name -> function, all found before any long work starts."""
-    return _resolve(AUDITS, _as_list(AUDITS, DEFAULT_AUDITS, wanted), "audit")
-
-
-def find_measures(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
-    """The same for measures; attention is always among them."""
-    listed = _as_list(MEASURES, DEFAULT_MEASURES, wanted)
-    return _resolve(MEASURES, listed if "attention" in listed else ["attention", *listed], "measure")
-
-
 def _majority(batches: list[Batch]) -> float | None:
     """Share of the most frequent label: what always the same answer would score. None without labels."""
     known = [batch.labels.cpu() for batch in batches if batch.labels is not None]
@@ -196,62 +184,6 @@ def _class_names(given: Sequence[str] | None, count: int) -> list[str]:
     return list(given)
 
 
-def check_record(record: Record) -> None:
-    """Refuse attention that is no distribution, by example, before anything is computed from it."""
-    wrong = {
-        "NaN or infinite attention": (~torch.isfinite(record.alpha) & record.mask).flatten(1).any(-1),
-        "NaN or infinite logits": (~torch.isfinite(record.logits)).any(-1),
-        "negative attention": (record.alpha < 0).flatten(1).any(-1),
-        "attention outside its mask": ((record.alpha > 0) & ~record.mask).flatten(1).any(-1),
-        "attention that does not sum to 1": _off_simplex(record),
-    }
-    for what, where in wrong.items():
-        if where.any():
-            names = [record.batch.example_id[at] for at in where.nonzero()[:3, 0].tolist()]
-            raise InputError(
-                f"The model gives {what} for {int(where.sum())} of {len(record.batch)} examples, such as {', '.join(names)}. "
-                "Nothing can be audited there: look at those texts, or run `attnaudit check`."
-            )
-
-
-def _off_simplex(record: Record) -> Tensor:
-    """(B,) some row with items is further than rounding from the simplex; half precision allowed for."""
-    off = (record.alpha.sum(-1) - 1).abs() > 1e-2
-    return (off & record.mask.any(-1)).any(-1)
-
-
-def _as_list(
-    registry: dict[str, Callable[..., Any]], usual: Sequence[str], wanted: Sequence[Choice] | Choice | None
-) -> list[Choice]:
-    """The usual ones by default, everything for "all"; one choice stands for a list of one."""
-    if wanted is None:
-        return list(usual)
-    if wanted in ("all", ["all"], ("all",)):
-        return list(registry)
-    return [wanted] if isinstance(wanted, str) or callable(wanted) else list(wanted)
-
-
-def _resolve(
-    registry: dict[str, Callable[..., Any]], listed: list[Choice], kind: str
-) -> dict[str, Callable[..., Any]]:
-    found: dict[str, Callable[..., Any]] = {}
-    for choice in listed:
-        name = _text(choice)
-        if name in found or (callable(choice) and name in registry and registry[name] is not choice):
-            raise InputError(
-                f"There are two of the {kind} {name!r}. Give your own functions names of their own, and list each once."
-            )
-        found[name] = choices.find(registry, choice, kind)
-    return found
-
-
-def _text(choice: Choice) -> str:
-    if isinstance(choice, str):
-        return choice
-    inner = choice.func if isinstance(choice, partial) else choice
-    return getattr(inner, "__name__", type(inner).__name__)
-
-
 def _score(
     measure: Callable[..., Tensor], model: AttentionModel, record: Record, seed: int, name: str
 ) -> Tensor:
@@ -280,26 +212,3 @@ def _tied(score: Tensor, record: Record) -> Tensor:
     largest = masking.fill(flat.abs().nan_to_num(0.0), real).amax(-1, keepdim=True)
     rounding = 8 * torch.finfo(record.logits.dtype).eps
     return tie_rounding(flat, real, rounding * largest).view(score.shape)
-
-
-class _evaluating:
-    """Evaluation mode and the device asked for inside; every module's own mode and the old device after, also after an exception."""
-
-    def __init__(self, models: Sequence[object], device: torch.device | str | None) -> None:
-        self.modules = [module for model in models for module in modules_of(model)]
-        self.modes = [(module, module.training) for module in self.modules]
-        parameters = (parameter for module in self.modules for parameter in module.parameters())
-        self.home = next((parameter.device for parameter in parameters), None)
-        self.device = device if self.home is not None else None
-
-    def __enter__(self) -> None:
-        for module, _ in self.modes:
-            module.training = False
-        for module in self.modules if self.device is not None else []:
-            module.to(self.device)
-
-    def __exit__(self, *exception: object) -> None:
-        for module, mode in self.modes:
-            module.training = mode
-        for module in self.modules if self.device is not None else []:
-            module.to(self.home)

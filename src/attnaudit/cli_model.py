@@ -43,7 +43,8 @@ def audit_model(
 
     Prints the card and writes the results with a page. What cannot be known without retraining says so on the card.
     """
-    from attnaudit.auditing import audit, find_audits, find_measures
+    from attnaudit.asked import find_audits, find_measures
+    from attnaudit.auditing import audit
     from attnaudit.cli_choices import gate, split
     from attnaudit.gate import check_conditions
     from attnaudit.models.huggingface import from_huggingface

@@ -11,7 +11,8 @@ import torch
 from safetensors.torch import save_file
 
 from attnaudit import choices, datasets, models, statistics, store
-from attnaudit.auditing import audit, find_audits, find_measures
+from attnaudit.asked import find_audits, find_measures
+from attnaudit.auditing import audit
 from attnaudit.batching import batches_of
 from attnaudit.cell import Cell
 from attnaudit.datasets.reading.fingerprint import fingerprint

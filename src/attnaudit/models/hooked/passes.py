@@ -16,6 +16,7 @@ from attnaudit.models.hooked.inside import softmax_met
 from attnaudit.models.hooked.multihead import attended
 from attnaudit.models.hooked.own_class import Refused
 from attnaudit.models.hooked.weights import Found, described, in_result
+from attnaudit.modules import evaluating
 
 Change = Callable[[Found], tuple[Tensor, Tensor]]  # -> other weights (B,H,Q,N), where they are others (B,Q)
 
@@ -78,7 +79,7 @@ def run(
         return meet(in_result(out, examples, items, wiring.member, positions), out)
 
     with ExitStack() as stack:
-        stack.enter_context(_evaluating(wiring.model))
+        stack.enter_context(evaluating(wiring.model))
         stack.enter_context(_slow_path())
         words = stack.enter_context(_embeddings_seen(wiring, batch, embeddings))
         if how == "inside":
@@ -116,18 +117,6 @@ def logits_of(out: Any, examples: int) -> Tensor:
             "first of a tuple. Let call= return them: call=lambda model, batch: model(batch.tokens, batch.mask)[…]."
         )
     return logits
-
-
-@contextmanager
-def _evaluating(model: nn.Module) -> Iterator[None]:
-    modes = [(module, module.training) for module in model.modules() if module.training]
-    for module, _ in modes:
-        module.training = False
-    try:
-        yield
-    finally:
-        for module, mode in modes:
-            module.training = mode
 
 
 @contextmanager

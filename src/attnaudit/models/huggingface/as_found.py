@@ -14,18 +14,6 @@ from attnaudit.models.huggingface.layers import Layers
 _ABSENT = object()
 
 
-@contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    modes = [(module, module.training) for module in model.modules() if module.training]
-    for module, _ in modes:
-        module.training = False
-    try:
-        yield
-    finally:
-        for module, mode in modes:
-            module.training = mode
-
-
 def configs_of(model: nn.Module) -> tuple[Any, ...]:
     """Every config that says which attention function is used; the parts of a model may have their own."""
     found = {id(module.config): module.config for module in model.modules() if hasattr(module, "config")}

@@ -14,6 +14,7 @@ from attnaudit.contract import Batch
 from attnaudit.models.huggingface import as_found
 from attnaudit.models.huggingface.attending import Tape, taped
 from attnaudit.models.huggingface.layers import Layers
+from attnaudit.modules import evaluating
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ def run(
     """What the model returns as logits, and the embeddings of the pass."""
     tape.layers = layers
     with ExitStack() as stack:
-        stack.enter_context(as_found.evaluating(model))
+        stack.enter_context(evaluating(model))
         if not wiring.tapped:
             stack.enter_context(as_found.attention_switched(wiring.configs))
         stack.enter_context(as_found.padding_known(model.config, inputs.pad))
@@ -96,7 +97,7 @@ def run(
 
 def plain_logits(model: Any, inputs: Inputs) -> Tensor:
     """By the model's own attention function, which may be faster than one that gives its weights."""
-    with as_found.evaluating(model), as_found.padding_known(model.config, inputs.pad):
+    with evaluating(model), as_found.padding_known(model.config, inputs.pad):
         return model(**arguments(model, inputs)).logits
 
 

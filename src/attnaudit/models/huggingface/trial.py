@@ -17,6 +17,7 @@ from attnaudit.models.huggingface.layers import Layers, layer_modules
 from attnaudit.models.huggingface.passes import Inputs, Wiring
 from attnaudit.models.huggingface.position import find_rule, positions_of
 from attnaudit.models.huggingface.text_batch import TextBatch
+from attnaudit.modules import evaluating
 
 _CROSS = re.compile(r"encoder_attn|EncDecAttention|crossattention|cross_attn")
 
@@ -96,7 +97,7 @@ def _verify(model: Any, inputs: Inputs, tape: Tape) -> None:
     """What was caught must be what the model itself calls its attention, call by call."""
     own: tuple[Tensor, ...] | None = None
     try:
-        with torch.no_grad(), as_found.evaluating(model):
+        with torch.no_grad(), evaluating(model):
             own = model(**passes.arguments(model, inputs), output_attentions=True).attentions
     except (TypeError, ValueError, NotImplementedError):
         own = None
