@@ -395,6 +395,13 @@ def test_heatmaps_stand_side_by_side_and_can_be_read_as_numbers(
     assert page.eval_on_selector("#playground-body select", "box => box.value") == name
 
 
+def test_weights_that_are_alike_look_pale(browser: Any, one: Path) -> None:
+    page = Opened(browser, one).page
+    for weights, shades in (([0.25] * 4, [1 / 3] * 4), ([1, 0, 0, 0], [1, 0, 0, 0]), ([0.7], [1]), ([0, None, 0], [0, 0, 0]),
+                            ([-0.6, 0.2, 0.1, 0.1], [0.6 / 0.75, 0.2 / 0.75, 0.1 / 0.75, 0.1 / 0.75])):  # fmt: skip
+        assert page.evaluate("(weights) => heatmap.shades(weights)", weights) == pytest.approx(shades)
+
+
 def test_several_rows_are_shown_one_by_one_or_as_their_mean(
     browser: Any, oracle: Results, tmp_path: Path
 ) -> None:

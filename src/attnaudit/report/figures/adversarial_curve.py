@@ -26,7 +26,11 @@ def adversarial_curve(findings: Findings) -> Any:
                   fmt="o-", color=BLUE, ms=3.5, elinewidth=0.8, label="adversarial twins")  # fmt: skip
     for line in twins.itertuples():
         axes.annotate(
-            f"λ={line.lam:g}", (line.tvd, line.jsd), textcoords="offset points", xytext=(5, -9), fontsize=6.5
+            f"λ={line.lam:g}",
+            (line.tvd, line.jsd),
+            textcoords="offset points",
+            xytext=(5, 4 if line.jsd < 0.08 else -9),
+            fontsize=6.5,
         )
     axes.axhline(np.log(2), color=RED, lw=0.8, ls="--")
     axes.annotate("ln 2, the most", (1, np.log(2)), xycoords=("axes fraction", "data"), xytext=(-2, 2),

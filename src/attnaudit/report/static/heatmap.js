@@ -16,10 +16,15 @@ const heatmap = (() => {
 
   const figure = (weight) => (weight === null ? "–" : Math.abs(weight) < 10 ? weight.toFixed(3) : weight.toPrecision(3));
 
-  /** How dark: 0 to 1, relative to the largest weight of the text. Below 0 counts by its size. */
+  /**
+   * How dark: 0 to 1, relative to the largest weight of the text. Below 0 counts by its size. The darkest is three times the mean at the
+   * least, so that weights that are all alike look pale, not strong.
+   */
   function shades(weights) {
-    const top = weights.reduce((most, weight) => Math.max(most, Math.abs(weight ?? 0)), 0) || 1;
-    return weights.map((weight) => Math.abs(weight ?? 0) / top);
+    const sizes = weights.map((weight) => Math.abs(weight ?? 0));
+    const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
+    const top = sizes.reduce((most, size) => Math.max(most, size), Math.min(3, sizes.length) * mean) || 1;
+    return sizes.map((size) => size / top);
   }
 
   /**
