@@ -355,6 +355,17 @@ def _long_texts(count: int, length: int) -> Results:
     return replace(found, examples=stretched)
 
 
+def test_no_ranking_beats_the_exact_minimum_at_any_quantile() -> None:
+    found = chart_data(results("oracle", 250))["removal"]
+    boxes = {each["measure"]: each for each in found if each["class"] == -1}
+    ends = ("q5", "q25", "q50", "q75", "q95")
+    assert len(boxes) > 3
+    for box in boxes.values():
+        assert all(boxes["smallest_set"][end] <= box[end] for end in ends)
+        assert box["count"] == 250  # of all examples, also those that a ranking does not flip
+    assert min(box["flipped"] for box in boxes.values()) < boxes["smallest_set"]["flipped"]
+
+
 def test_the_curve_of_concentration() -> None:
     def of(weights: list[list[float]], predicted: list[int]) -> Any:
         lines = pd.DataFrame(

@@ -162,15 +162,18 @@ def _flips(columns: Columns, member: dict[int, np.ndarray]) -> list[dict[str, An
 
 
 def _removal(columns: Columns, member: dict[int, np.ndarray]) -> list[dict[str, Any]]:
-    """measure -> quantiles of the share of items removed until the decision flips, where it ever does."""
+    """measure -> quantiles of the share of items removed until the decision flips, 1 where it never does: of the same examples for every
+    measure, or the exact minimum would not be one."""
     found = []
-    for measure in columns.measures("flip_fraction", "fraction"):
-        column = columns("flip_fraction", measure, "fraction")
+    for measure in columns.measures("flip_fraction", "removed"):
+        column, flips = (columns("flip_fraction", measure, name) for name in ("removed", "flipped"))
+        if column is None or flips is None:
+            continue
         for group, who in member.items():
-            part = column[who & ~np.isnan(column)] if column is not None else np.array([])
+            part = column[who & ~np.isnan(column)]
             if len(part):
                 ends = {f"q{round(100 * q)}": rounded(v) for q, v in zip(_QUANTILES, np.quantile(part, _QUANTILES), strict=True)}  # fmt: skip
-                found.append({"measure": measure, "class": group, "flipped": len(part), "count": int(who.sum()), **ends})  # fmt: skip
+                found.append({"measure": measure, "class": group, "flipped": int(np.nansum(flips[who])), "count": int(who.sum()), **ends})  # fmt: skip
     return found
 
 

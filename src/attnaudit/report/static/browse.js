@@ -33,7 +33,7 @@ const browse = (() => {
     { id: "flips", title: "Does the decision flip?", has: (data) => data.flips?.length, table: flipTable,
       caption: "Without the most attended word, and without a random other one; shares of examples." },
     { id: "removal", title: "How many words must go until the decision flips?", has: (data) => data.removal?.length,
-      caption: "Most important first, by each measure: median, quartiles, 5 and 95 %, of the examples that flip at all. The exact minimum is the goal.",
+      caption: "Most important first, by each measure: median, quartiles, 5 and 95 % of all examples, 1 where nothing flips. No ranking can beat the exact minimum.",
       draw: moreCharts.removal },
     { id: "entropy", title: "How spread out is it?", has: (data) => data.entropy, first: "attention",
       measures: (data) => measureChoices(data.entropy, (name) => name.startsWith("entropy")),

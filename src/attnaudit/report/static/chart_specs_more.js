@@ -7,7 +7,7 @@ const moreCharts = (() => {
     const wanted = view.group < 0 ? -1 : view.group;
     const rows = data.removal.filter((each) => each.class === wanted).map((each) => ({ ...each, class: chartSpecs.className(data, each.class),
       measure: each.measure === "smallest_set" ? "smallest set (exact)" : plain(each.measure), ever: each.flipped / each.count }));
-    rows.sort((a, b) => a.q50 - b.q50 || a.q75 - b.q75);
+    rows.sort((a, b) => a.q50 - b.q50 || a.q75 - b.q75 || b.flipped - a.flipped);
     const y = { field: "measure", type: "nominal", title: null, sort: rows.map((row) => row.measure), axis: { labelLimit: 170 } };
     const tooltip = ["measure", "q5", "q25", "q50", "q75", "q95", "flipped", "count"].map((field) => ({ field }));
     const mark = { condition: { test: "datum.measure === 'smallest set (exact)'", value: view.second }, value: view.first };
