@@ -363,7 +363,9 @@ def test_no_ranking_beats_the_exact_minimum_at_any_quantile() -> None:
     for box in boxes.values():
         assert all(boxes["smallest_set"][end] <= box[end] for end in ends)
         assert box["count"] == 250  # of all examples, also those that a ranking does not flip
-    assert min(box["flipped"] for box in boxes.values()) < boxes["smallest_set"]["flipped"]
+    worst = min(boxes.values(), key=lambda box: box["flipped"])
+    assert worst["flipped"] < 0.9 * boxes["smallest_set"]["flipped"]
+    assert worst["q95"] == 1.0  # what it never flips counts as all of the words
 
 
 def test_the_curve_of_concentration() -> None:
