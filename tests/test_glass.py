@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from attnaudit import audit
 from attnaudit.audits import AUDITS
 from attnaudit.audits.declaration import declaration_of
 from attnaudit.card import NO, UNKNOWN, YES, Card
+from attnaudit.errors import InputError
+from attnaudit.laws import check_model
 from attnaudit.measures import MEASURES
 from attnaudit.models.glass import DECIDING, KINDS, Glass, Kind, glass_batch
 from attnaudit.results import Results
@@ -259,3 +262,58 @@ def test_batching_does_not_change_a_glass_models_numbers(kind: Kind, size: int) 
     together = whole.assign(again=again["value"].to_numpy())
     off = together[~np.isclose(together["value"], together["again"], atol=1e-5, equal_nan=True)]
     assert off.empty, off.to_string()
+
+
+# Models of known quality --------------------------------------------------------------------------------------------------
+
+QUALITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
+# With which measure each is asked: those that find the deciding word whatever the attention does.
+POINTING = {
+    "agreement": (("tau",), ("gradient", "leave_one_out")),
+    "top_k_agreement:k=average+all+non_zero+3": (
+        ("tau_all", "tau_average", "tau_non_zero", "tau_fixed", "overlap_non_zero", "overlap_fixed"),
+        ("gradient", "leave_one_out"),
+    ),
+    "evidence": (("hit", "mass", "auprc", "token_f1", "iou_f1"), ("attention",)),
+}
+
+
+@cache
+def of_quality(quality: float) -> Results:
+    # Inert: a word matters by itself, not by its attention, so that the measures are right whatever the attention is.
+    model = Glass("inert", quality=quality, dtype=torch.float64)
+    measures = ["gradient", "leave_one_out", "random"]
+    return audit(model, glass_batch(256), audits=list(POINTING), measures=measures, show_progress=False)
+
+
+@pytest.mark.parametrize("name", POINTING)
+def test_models_of_known_quality_are_put_in_order_by_every_number(name: str) -> None:
+    metrics, measures = POINTING[name]
+    for metric in metrics:
+        for measure in measures:
+            found = [of_quality(each).mean(name, metric, measure) for each in QUALITIES]
+            assert all(b > a + 0.02 for a, b in pairwise(found)), (metric, measure, found)
+            assert found[-1] == pytest.approx(1.0 if metric != "mass" else found[-1])
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_hits_and_tau_are_what_the_quality_says(quality: float) -> None:
+    batch = glass_batch(256)
+    draw = batch.tokens.sum(-1) * 7919 % 1000 / 1000
+    right = (draw < quality).double()
+    assert of_quality(quality).mean("evidence", "hit", "attention") == pytest.approx(float(right.mean()))
+    # One word each, in the same place or not: of n items tau-b is 1 or -1 / (n - 1).
+    length = batch.mask.sum(-1).double()
+    expected = torch.where(right > 0, 1.0, -1 / (length - 1)).mean()
+    assert of_quality(quality).mean("agreement", "tau", "gradient") == pytest.approx(float(expected))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_of_middling_quality_keeps_the_laws(kind: Kind) -> None:
+    report = check_model(Glass(kind, quality=0.5, dtype=torch.float64), glass_batch(12))
+    assert [law.name for law in report.laws if law.verdict == "broken"] == []
+
+
+def test_there_is_no_quality_beyond_perfect() -> None:
+    with pytest.raises(InputError, match=r"between 0 and 1, got 1\.5"):
+        Glass("oracle", quality=1.5)

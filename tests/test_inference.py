@@ -42,29 +42,51 @@ def test_the_interval_over_seeds_covers_what_another_seed_would_give() -> None:
     draw = np.random.default_rng(1)
     covered = 0
     for _ in range(60):
-        values = [draw.normal() + 0.01 * draw.normal(size=50) for _ in range(8)]
+        values = np.stack([draw.normal() + 0.01 * draw.normal(size=50) for _ in range(8)])
         found = over_seeds(values, resamples=400)
         covered += found.low <= 0 <= found.high
     assert covered >= 48  # 95 % in theory; the bootstrap of eight values is a little narrow
 
 
-def test_two_levels_are_the_two_variances_added() -> None:
+def test_the_same_model_again_is_no_new_evidence() -> None:
+    """All seeds see the same texts: repeating one run leaves the interval of that run, however often."""
+    one = np.random.default_rng(5).normal(size=400)
+    alone = 2 * norm.ppf(0.975) * one.std() / math.sqrt(400)
+    for count in (2, 5, 10):
+        found = over_seeds(np.tile(one, (count, 1)), resamples=4000)
+        assert found.high - found.low == pytest.approx(alone, rel=0.06)
+
+
+def test_an_interval_over_seeds_and_texts_covers_the_mean_over_all_seeds_and_texts() -> None:
+    """Texts that are hard for every seed, a little noise between seeds: drawn anew for each seed, texts would be covered half of the time."""
+    draw = np.random.default_rng(6)
+    covered = 0
+    for _ in range(100):
+        values = draw.normal(size=200) + 0.02 * draw.normal(size=(5, 1)) + 0.1 * draw.normal(size=(5, 200))
+        found = over_seeds(values, resamples=400)
+        covered += found.low <= 0 <= found.high
+    assert covered >= 88
+
+
+def test_seeds_with_texts_of_their_own_are_the_two_variances_added() -> None:
     draw = np.random.default_rng(2)
-    values = [seed_mean + draw.normal(size=200) for seed_mean in draw.normal(size=20)]
+    values = np.full((20, 4000), math.nan)
+    for seed, seed_mean in enumerate(draw.normal(size=20)):
+        values[seed, 200 * seed : 200 * (seed + 1)] = seed_mean + draw.normal(size=200)
     found = over_seeds(values, resamples=4000)
-    means = np.array([each.mean() for each in values])
-    # Variance of a resampled mean: between the drawn seeds, and within each of them.
-    expected = means.var() / 20 + np.mean([each.var() / 200 for each in values]) / 20
+    means, spreads = np.nanmean(values, 1), np.nanvar(values, 1)
+    # Variance of a resampled mean: between the drawn seeds, and within each of them; a seed drawn twice brings the same texts.
+    expected = means.var() / 20 + spreads.mean() / 200 * (1 / 20 + 19 / 400)
     assert (found.high - found.low) / (2 * norm.ppf(0.975)) == pytest.approx(math.sqrt(expected), rel=0.06)
     assert found.estimate == pytest.approx(means.mean())
 
 
 def test_one_seed_has_a_mean_and_no_interval_and_a_seed_without_values_has_nothing() -> None:
-    found = over_seeds([np.array([1.0, math.nan, 3.0])])
+    found = over_seeds(np.array([[1.0, math.nan, 3.0]]))
     assert found.estimate == 2
     assert math.isnan(found.low)
     assert math.isnan(found.high)
-    assert math.isnan(over_seeds([np.array([1.0]), np.array([math.nan])]).estimate)
+    assert math.isnan(over_seeds(np.array([[1.0], [math.nan]])).estimate)
 
 
 def test_a_difference_that_is_length_alone_vanishes_when_lengths_are_matched() -> None:
@@ -73,9 +95,9 @@ def test_a_difference_that_is_length_alone_vanishes_when_lengths_are_matched() -
     value = lambda length: length / 100 + 0.02 * draw.normal(size=len(length))  # noqa: E731
     first, second = value(short), value(long)
     assert first.mean() - second.mean() < -0.2
-    found = length_matched(first, short, second, long, bins=40)
+    both, other = np.stack([first, first + 0.1], 1), np.stack([second, second], 1)
+    found, shifted = length_matched(both, short, other, long, bins=40)
     assert abs(found.estimate) < 0.02
-    shifted = length_matched(first + 0.1, short, second, long, bins=40)
     assert shifted.low < 0.1 + found.estimate < shifted.high
     assert shifted.low > 0
 
@@ -84,14 +106,14 @@ def test_matched_by_hand() -> None:
     """Two bins: [1, 3) and [3, 5]; the weights are the texts of both together, 3 and 4."""
     first, first_length = np.array([1.0, 3.0, 10.0]), np.array([1, 1, 5])
     second, second_length = np.array([0.0, 4.0, 6.0, 8.0]), np.array([2, 3, 4, 5])
-    found = length_matched(first, first_length, second, second_length, bins=2)
+    (found,) = length_matched(first[:, None], first_length, second[:, None], second_length, bins=2)
     assert found.estimate == pytest.approx((3 * (2 - 0) + 4 * (10 - 6)) / 7)
 
 
 def test_no_length_in_common_is_no_answer() -> None:
-    found = length_matched(np.ones(5), np.full(5, 3), np.zeros(5), np.full(5, 90), bins=2)
+    (found,) = length_matched(np.ones((5, 1)), np.full(5, 3), np.zeros((5, 1)), np.full(5, 90), bins=2)
     assert math.isnan(found.estimate)
-    nothing = length_matched(np.full(3, math.nan), np.arange(3), np.ones(3), np.arange(3))
+    (nothing,) = length_matched(np.full((3, 1), math.nan), np.arange(3), np.ones((3, 1)), np.arange(3))
     assert math.isnan(nothing.estimate)
 
 

@@ -161,7 +161,16 @@ def test_the_usual_measures_are_registered_and_the_witnesses_among_them() -> Non
     assert set(DEFAULT_MEASURES) < set(MEASURES)
     assert set(WITNESSES) <= set(DEFAULT_MEASURES)
     assert set(MEASURES) - set(DEFAULT_MEASURES) == {
-        *("input_times_gradient", "influence", "rollout", "integrated_gradients", "shap", "lime", "deeplift")
+        *(
+            "input_times_gradient",
+            "head_mean",
+            "influence",
+            "rollout",
+            "integrated_gradients",
+            "shap",
+            "lime",
+        ),
+        "deeplift",
     }
 
 

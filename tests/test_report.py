@@ -391,6 +391,8 @@ def test_the_curve_of_concentration() -> None:
     assert everyone["mean"][at_quarter] == pytest.approx((0.25 + 1 + 0.5) / 3, abs=1e-4)
     rows = of([[0.25] * 4 + [1, 0, 0, 0]], [0])["measures"]["attention"][0]
     assert rows["mean"][at_quarter] == (0.25 + 1) / 2  # of two rows, the mean
+    apart = of([[0.5, 0.5, 0, 0, 0, 0, 0.5, 0.5]], [0])["measures"]["attention"][0]
+    np.testing.assert_allclose(apart["mean"], found["shares"])  # two sentences, each attended evenly
     assert of([[0.0] * 4], [0]) == {}
 
 

@@ -70,7 +70,7 @@ def test_one_value_has_no_interval_and_one_text_decides_nothing() -> None:
 
 def test_few_different_lengths_are_matched_one_by_one() -> None:
     a, b = np.repeat([5, 6], [80, 21]), np.repeat([5, 6], [20, 80])
-    found = length_matched(a.astype(float), a, b.astype(float), b)
+    (found,) = length_matched(a[:, None].astype(float), a, b[:, None].astype(float), b)
     assert found.estimate == pytest.approx(0)
 
 

@@ -12,11 +12,13 @@ from torch import Tensor
 
 from attnaudit import masking, progress
 from attnaudit.asked import Choice, find_audits, find_measures
+from attnaudit.audit_names import answering
 from attnaudit.audits import AUDITS
 from attnaudit.audits.declaration import declaration_of
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.errors import InputError, NotApplicable
 from attnaudit.illustrations import chosen_examples, illustrate
+from attnaudit.measures import OF_WEIGHTS
 from attnaudit.modules import evaluating
 from attnaudit.record_check import check_record
 from attnaudit.results import Results
@@ -60,7 +62,7 @@ def audit(
     if other_models:
         chosen_audits["stability"] = partial(AUDITS["stability"], other_models=tuple(other_models))
     most_rows = 0
-    searches = any(name.split(":")[0] == "furthest" for name in chosen_audits)
+    furthest = _options_of(chosen_audits.get(answering("furthest", chosen_audits) or ""))
     reasons: dict[tuple[str, str], str] = {}
     scored: set[str] = set()  # measures that some batch has
     table, drawn = Table(), []
@@ -96,7 +98,7 @@ def audit(
                         table.add(name, function(model, record, scores, seed))
                 except NotApplicable as reason:
                     reasons["audit", name] = str(reason)
-            drawn.append(illustrate(model, record, scores, seed, show, words, with_search=searches))
+            drawn.append(illustrate(model, record, scores, seed, show, words, furthest=furthest))
             advance(f"{len(batch)} examples")
     table.judge_families()
     # An audit that applies to some batches only has NaN for the others; it is unanswered where it applied to none.
@@ -144,6 +146,13 @@ def _as_batches(model: AttentionModel, data: Any, labels: Sequence[Any] | None) 
     return own(listed, labels)
 
 
+def _options_of(function: Callable[..., Any] | None) -> dict[str, Any] | None:
+    """The options an audit was chosen with; None where it was not chosen."""
+    if function is None:
+        return None
+    return dict(function.keywords) if isinstance(function, partial) else {}
+
+
 def _majority(batches: list[Batch]) -> float | None:
     """Share of the most frequent label: what always the same answer would score. None without labels."""
     known = [batch.labels.cpu() for batch in batches if batch.labels is not None]
@@ -160,7 +169,7 @@ def _told_mean_length(
     device: torch.device | str | None,
 ) -> dict[str, Callable[..., Any]]:
     """An audit that asks for `mean_length` gets ⌊mean number of items⌋ over all the data, which no single batch knows."""
-    asking = [name for name, function in audits.items() if "mean_length" in signature(function).parameters]
+    asking = [name for name, function in audits.items() if _asks_mean_length(function)]
     if not asking:
         return audits
     with torch.no_grad():
@@ -170,6 +179,14 @@ def _told_mean_length(
         name: partial(function, mean_length=mean) if name in asking else function
         for name, function in audits.items()
     }
+
+
+def _asks_mean_length(function: Callable[..., Any]) -> bool:
+    """Only where it is used, k=average, and not given by the user."""
+    known = signature(function).parameters
+    given = function.keywords if isinstance(function, partial) else {}
+    k = str(given.get("k", known["k"].default if "k" in known else "average"))
+    return "mean_length" in known and "mean_length" not in given and "average" in k.split("+")
 
 
 def _class_names(given: Sequence[str] | None, count: int) -> list[str]:
@@ -198,16 +215,19 @@ def _score(
             f"The measure {name!r} must return scores of shape (B,N) = {tuple(expected[0])} or (B,R,N) = {tuple(expected[1])}, "
             f"got {tuple(score.shape)}."
         )
-    return _tied(score.detach(), record)
+    return _tied(score.detach(), record, of_weights=name in OF_WEIGHTS)
 
 
-def _tied(score: Tensor, record: Record) -> Tensor:
+def _tied(score: Tensor, record: Record, *, of_weights: bool) -> Tensor:
     """Equal importance comes out a rounding apart, by item or by batch; it must rank as equal."""
     rows = score[:, None] if score.dim() == 2 else score
     mask = record.content[:, None] & (
         record.mask if score.dim() == 3 else torch.ones_like(record.mask[:, :1])
     )
     flat, real = rows.flatten(0, 1), mask.flatten(0, 1)
+    if of_weights:
+        # Sums and products of positive numbers: each is right relative to itself, however small it is beside the largest.
+        return tie_rounding(flat, real, 0.0, relative=64 * torch.finfo(score.dtype).eps).view(score.shape)
     # The model's rounding, relative to the largest score. Measures that know more of their own rounding tie by themselves.
     largest = masking.fill(flat.abs().nan_to_num(0.0), real).amax(-1, keepdim=True)
     rounding = 8 * torch.finfo(record.logits.dtype).eps

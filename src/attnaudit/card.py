@@ -32,6 +32,7 @@ class Finding:
     floor: float
     ceiling: float
     nan_share: float
+    compared: float = 1.0  # of the examples that have the value, the share that have floor and ceiling too
 
     def __str__(self) -> str:
         return (

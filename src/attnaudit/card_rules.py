@@ -8,11 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from attnaudit.audit_names import answering
 from attnaudit.card import NO, PARTLY, UNKNOWN, YES, Answer, Card, Finding, number
 
 # Below this the measures do not agree enough with each other to be asked about the attention.
 _LEAST_AGREEMENT = 0.2
 _FEW = 50  # examples
+_MOST = 0.9  # of the texts must have a floor and a ceiling, or it is said
 
 
 def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
@@ -30,25 +32,27 @@ class _Lookup:
         self.count = int(overall["count"].max()) if len(overall) else 0  # examples
         # The mean over rows stands for all of them where a site has several.
         overall = overall.sort_values("row", kind="stable").drop_duplicates(["audit", "measure", "metric"])
-        self._by: dict[tuple[str, str, str], Any] = {}
-        for line in overall.itertuples():
-            # Options are part of an audit's name ("furthest:epsilon=0.05"). The card asks for the audit, and for the one
-            # without options where several were run.
-            bare, _, options = str(line.audit).partition(":")
-            if "of=" in options:  # about something else that is shown in place of attention
-                continue
-            key = (bare, str(line.measure), str(line.metric))
-            if not options or key not in self._by:
-                self._by[key] = line
+        self._by = {
+            (str(line.audit), str(line.measure), str(line.metric)): line for line in overall.itertuples()
+        }
+        self._audits = list(dict.fromkeys(audit for audit, _, _ in self._by))
 
     def __call__(self, audit: str, metric: str, meaning: str, measure: str = "") -> Finding | None:
-        line: Any = self._by.get((audit, measure, metric))
+        line: Any = self._by.get((answering(audit, self._audits) or audit, measure, metric))
         # A number without an interval (a single example) decides nothing.
         if line is None or math.isnan(line.mean) or math.isnan(line.low):
             return None
         name = f"{line.audit}/{metric}" + (f"@{measure}" if measure else "")
         return Finding(
-            name, meaning, line.mean, line.low, line.high, line.floor, line.ceiling, line.nan_share
+            name,
+            meaning,
+            line.mean,
+            line.low,
+            line.high,
+            line.floor,
+            line.ceiling,
+            line.nan_share,
+            getattr(line, "compared", 1.0),
         )
 
     def why_not(self, audit: str) -> str:
@@ -58,7 +62,7 @@ class _Lookup:
         return f"the audit {audit} has too few values for an interval; it takes at least two examples"
 
     def ran(self, audit: str) -> bool:
-        return any(name == audit for name, _, _ in self._by)
+        return answering(audit, self._audits) is not None
 
 
 def _needed(look: _Lookup) -> Answer:
@@ -123,6 +127,8 @@ def _points(look: _Lookup) -> Answer:
         return Answer(question, UNKNOWN, missing, found, blind)
     low, share, high = (_relative(key, value) for value in (key.low, key.value, key.high))
     answer, open_ = _judged(low, high, no_below=0.4, yes_above=0.75)
+    if key.compared < _MOST:
+        open_ += f"; floor and ceiling are known for only {_percent(key.compared)} of the texts"
     return Answer(question, answer, _how_far(share, is_truth=truth is not None) + open_, found, blind)
 
 
@@ -203,7 +209,13 @@ def _stable(look: _Lookup) -> Answer:
     same_order = tau is not None and tau.low > _LEAST_AGREEMENT
     answer = NO if share.low > 0.65 else YES if share.high < 0.35 and same_order else PARTLY
     if answer == PARTLY and share.high < 0.35:
-        said += f", but ranks the words otherwise (tau {number(tau.value) if tau is not None else '–'})"
+        told = f"(tau {number(tau.value) if tau is not None else '–'})"
+        unlike = tau is None or tau.value <= _LEAST_AGREEMENT
+        said += (
+            f", but ranks the words otherwise {told}"
+            if unlike
+            else f"; whether it ranks the words alike is not sure {told}"
+        )
     return Answer(question, answer, said, found, blind)
 
 

@@ -77,6 +77,23 @@ def _check_options(found: Callable[..., Any], name: str, options: dict[str, Any]
         raise InputError(
             f"The {kind} {name!r} has no option {unknown[0]!r}. Choose from: {', '.join(known) or 'none'}."
         )
+    for option, value in options.items():
+        told, accepted = _wanted(takes[option]) if option in takes else ("", ())
+        if accepted and type(value) not in accepted:  # not isinstance: true is no number
+            raise InputError(f"The option {option} of the {kind} {name!r} takes {told}, got {value!r}.")
+
+
+def _wanted(parameter: inspect.Parameter) -> tuple[str, tuple[type, ...]]:
+    """What an option takes, by its default: in words, and as types. No types where text, or nothing at all, will do as well."""
+    takes = str(parameter.annotation)
+    if "str" in takes or "None" in takes or "Any" in takes:
+        return "", ()
+    kinds: dict[type, tuple[str, tuple[type, ...]]] = {
+        bool: ("true or false", (bool,)),
+        int: ("a whole number", (int,)),
+        float: ("a number", (int, float)),
+    }
+    return kinds.get(type(parameter.default), ("", ()))
 
 
 def imported(name: str, kind: str) -> Any:

@@ -75,7 +75,7 @@ def audit_model(
     }
     model = from_huggingface(model_dir, **how)
     others = [from_huggingface(each, **how) for each in other_models or ()]
-    labels = None if chosen[0].label is None else [known_label(each.label, model) for each in chosen]
+    labels = None if chosen[0].label is None else [each.label for each in chosen]
     batches = model.batches([each.text for each in chosen], labels)
     _estimate(model, batches, wanted, seed)
     results = audit(model, batches, seed=seed, other_models=others, **wanted)
@@ -92,15 +92,6 @@ def audit_model(
     typer.echo(f"\nResults: {out}\nReport: {page}")
     if fail_if is not None:
         gate(results, fail_if)
-
-
-def known_label(label: Any, model: Any) -> Any:
-    """A label from a file as the model names it: whatever the case, and numbers that came as text."""
-    names = {str(name).casefold(): name for name in model.class_names or ()}
-    told = str(label).strip()
-    if told.casefold() in names:
-        return names[told.casefold()]
-    return int(told) if told.isdigit() else label
 
 
 def numbers(text: str) -> str | list[int]:

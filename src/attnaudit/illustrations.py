@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import torch
 
-from attnaudit import exact
 from attnaudit.audits.furthest import alternative
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.sampling import sampled
@@ -43,13 +42,14 @@ def illustrate(
     chosen: frozenset[str],
     words: Sequence[str] | None,
     *,
-    with_search: bool = True,
+    furthest: dict[str, Any] | None,
 ) -> list[dict[str, Any]]:
-    """One dict for each chosen example of the batch; per-item lists hold the items that count, in order."""
+    """One dict for each chosen example of the batch; per-item lists hold the items that count, in order. furthest: the options of the audit
+    whose answer is drawn; None where it was not run, and the original stands in its place."""
     wanted = [at for at, name in enumerate(record.batch.example_id) if name in chosen]
     if not wanted:
         return []
-    found, jsd, upper, tight = _alternatives(model, record, seed, wanted, with_search)
+    found, jsd, upper, tight = _alternatives(model, record, seed, wanted, furthest)
     tokens_of = _tokens_of_items(model, record, words)
     drawn = []
     for place, at in enumerate(wanted):
@@ -81,23 +81,14 @@ def illustrate(
 
 
 def _alternatives(
-    model: AttentionModel, record: Record, seed: int, wanted: list[int], with_search: bool
+    model: AttentionModel, record: Record, seed: int, wanted: list[int], furthest: dict[str, Any] | None
 ) -> tuple[torch.Tensor, ...]:
-    """The furthest equivalent attention of the wanted examples; without a readout it takes a search, and is the original if not wanted."""
-    if record.readout is None and not with_search:
+    """The furthest equivalent attention of the wanted examples, as the audit found it."""
+    if furthest is None:
         none = torch.full((len(wanted),), torch.nan)
         return record.alpha[wanted], none, none, torch.zeros_like(none, dtype=torch.bool)
-    if record.readout is None:
-        with torch.no_grad():
-            return tuple(each[wanted] for each in alternative(model, record, seed))
-    classes = record.batch.classes
-    answer = exact.furthest(
-        record.alpha[wanted, 0].double(),
-        record.readout[wanted].double(),
-        record.mask[wanted, 0],
-        classes=None if classes is None else classes[wanted],
-    )
-    return answer.alpha[:, None], answer.jsd, answer.upper, answer.exact
+    with torch.no_grad():
+        return tuple(each[wanted] for each in alternative(model, record, seed, **furthest))
 
 
 def _tokens_of_items(model: AttentionModel, record: Record, words: Sequence[str] | None) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,28 +38,34 @@ class Spread(NamedTuple):
     high: float
 
 
-def over_seeds(values: Sequence[np.ndarray], *, resamples: int = 2000, seed: int = 0) -> Spread:
-    """How sure is a mean, given that another seed would have given another model? values: one array of examples a seed.
+def over_seeds(values: np.ndarray, *, resamples: int = 2000, seed: int = 0) -> Spread:
+    """How sure is a mean, given that another seed would have given another model, and other texts other numbers? values (S,n): a line a
+    seed, a column a text, NaN where a seed has no number for it.
 
-    Two levels: seeds are drawn with replacement, then examples within each; the mean is over seeds of the means over examples. With
-    few seeds the interval is a rough one, and with a single seed it cannot know of the noise between them: NaN.
+    Two levels, crossed, since all seeds see the same texts: seeds are drawn with replacement, and texts with replacement, the same for
+    all seeds; the mean is over seeds of the means over texts. With few seeds the interval is a rough one, and with a single seed it
+    cannot know of the noise between them: NaN.
     """
-    kept = [each[~np.isnan(each)] for each in map(np.asarray, values)]
-    if any(not len(each) for each in kept):
+    values = np.atleast_2d(np.asarray(values, dtype=float))
+    known = ~np.isnan(values)
+    if not known.any(1).all():
         return Spread(math.nan, math.nan, math.nan)
-    estimate = float(np.mean([each.mean() for each in kept]))
-    if len(kept) < 2:
+    estimate = float(np.mean(np.nanmean(values, axis=1)))
+    seeds, texts = values.shape
+    if seeds < 2:
         return Spread(estimate, math.nan, math.nan)
     draw = np.random.default_rng(randomness.derive(seed, "seeds and examples"))
-    chosen = draw.integers(len(kept), size=(resamples, len(kept)))
-    means = np.empty(chosen.shape)
-    for number, each in enumerate(kept):
-        at = np.argwhere(chosen == number)
-        # Whenever a seed is drawn its examples are drawn anew; in parts, so that memory stays small.
-        for part in np.array_split(at, max(1, len(at) * len(each) // 2**22)):
-            drawn = each[draw.integers(len(each), size=(len(part), len(each)))]
-            means[part[:, 0], part[:, 1]] = drawn.mean(1)
-    low, high = np.quantile(means.mean(-1), [0.025, 0.975])
+    filled = np.where(known, values, 0.0)
+    found = []
+    for part in np.array_split(
+        np.arange(resamples), max(1, resamples * texts // 2**23)
+    ):  # memory stays small
+        times = draw.multinomial(texts, np.full(texts, 1 / texts), size=len(part))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = (times @ filled.T) / (times @ known.T)  # (resamples,S)
+        chosen = draw.integers(seeds, size=means.shape)
+        found.append(np.take_along_axis(means, chosen, 1).mean(1))
+    low, high = np.nanquantile(np.concatenate(found), [0.025, 0.975])
     return Spread(estimate, float(low), float(high))
 
 
@@ -73,47 +78,61 @@ def length_matched(
     bins: int = 10,
     resamples: int = 2000,
     seed: int = 0,
-) -> Spread:
-    """mean(first) − mean(second) between texts of like length: significance and rank correlations depend on it.
+) -> list[Spread]:
+    """mean(first) − mean(second) between texts of like length, one for each column (n,K), (m,K): significance and rank correlations depend
+    on length.
 
     Lengths are cut into `bins` at the quantiles of both together; a bin counts by its texts in both, where both have some, so a
     difference in lengths alone gives 0. NaN where no bin has both.
     """
     if bins < 1:
         raise InputError(f"bins must be at least 1, got {bins}.")
-    a, b = ~np.isnan(first), ~np.isnan(second)
-    first, first_length, second, second_length = first[a], first_length[a], second[b], second_length[b]
-    if not len(first) or not len(second):
-        return Spread(math.nan, math.nan, math.nan)
     lengths = np.concatenate([first_length, second_length])
     starts = np.unique(lengths)  # a bin begins at each of these: one for every length where there are few
     if len(starts) > bins:
         inner = np.quantile(lengths, np.linspace(0, 1, bins + 1)[1:-1], method="higher")
         starts = np.unique([starts[0], *inner])
-    first_bin = np.searchsorted(starts, first_length, side="right") - 1
-    second_bin = np.searchsorted(starts, second_length, side="right") - 1
-    count = len(starts)
     draw = np.random.default_rng(randomness.derive(seed, "matched lengths"))
-
-    def resampled(values: np.ndarray, bin_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Sums and counts by bin: of the data itself, then of every resample."""
-        in_bin = np.zeros((len(values), count))
-        in_bin[np.arange(len(values)), bin_of] = 1
-        times = draw.multinomial(len(values), np.full(len(values), 1 / len(values)), size=resamples)
-        times = np.concatenate([np.ones((1, len(values))), times])
-        return (times * values) @ in_bin, times @ in_bin
-
-    sums_a, sizes_a = resampled(first, first_bin)
-    sums_b, sizes_b = resampled(second, second_bin)
-    both = (sizes_a > 0) & (sizes_b > 0)
+    sums_a, sizes_a = _by_bin(
+        first, np.searchsorted(starts, first_length, side="right") - 1, len(starts), resamples, draw
+    )
+    sums_b, sizes_b = _by_bin(
+        second, np.searchsorted(starts, second_length, side="right") - 1, len(starts), resamples, draw
+    )
+    both = (sizes_a > 0) & (sizes_b > 0)  # (1 + resamples, bins, K)
     weight = np.where(both, sizes_a + sizes_b, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.where(both, sums_a / sizes_a - sums_b / sizes_b, 0)
-        differences = (weight * gap).sum(-1) / weight.sum(-1)
-    if np.isnan(differences[0]):
-        return Spread(math.nan, math.nan, math.nan)
-    low, high = np.nanquantile(differences[1:], [0.025, 0.975])
-    return Spread(float(differences[0]), float(low), float(high))
+        differences = (weight * gap).sum(1) / weight.sum(1)
+    spreads = []
+    for column in differences.T:
+        low, high = (
+            (math.nan, math.nan) if np.isnan(column[0]) else np.nanquantile(column[1:], [0.025, 0.975])
+        )
+        spreads.append(Spread(float(column[0]), float(low), float(high)))
+    return spreads
+
+
+def _by_bin(
+    values: np.ndarray, bin_of: np.ndarray, bins: int, resamples: int, draw: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums and counts of the known values (1 + resamples, bins, K): of the data itself, then of every resample. The same draws for all
+    columns."""
+    count, known = len(values), ~np.isnan(values)
+    filled = np.where(known, values, 0.0)
+    sums = np.empty((1 + resamples, bins, values.shape[1]))
+    sizes = np.empty_like(sums)
+    times = np.ones((1, count))
+    for start in range(0, 1 + resamples, 256):  # memory stays small
+        size = min(256, 1 + resamples - start)
+        drawn = draw.multinomial(count, np.full(count, 1 / count), size=size - len(times)).astype(float)
+        times = np.concatenate([times, drawn])
+        for at in range(bins):
+            here = bin_of == at
+            sums[start : start + size, at] = times[:, here] @ filled[here]
+            sizes[start : start + size, at] = times[:, here] @ known[here]
+        times = np.empty((0, count))
+    return sums, sizes
 
 
 def examples_needed(sd: float, width: float) -> int | None:

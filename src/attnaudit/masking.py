@@ -8,6 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+HIDDEN = -1e4  # what is added to a score to hide it is this or less: -inf, -1e9, the least number of the type
+
 
 def fill(values: Tensor, mask: Tensor, value: float = 0.0) -> Tensor:
     """values where mask, `value` elsewhere."""

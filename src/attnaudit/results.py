@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from attnaudit.audit_names import answering
 from attnaudit.card import Card
 from attnaudit.card_rules import make_card
 
@@ -59,15 +60,17 @@ class Results:
 
         An audit without options stands also for the same one with options, if only that was run.
         """
+        line = self.line(audit, metric, measure)
+        return math.nan if line is None else float(line["mean"])
+
+    def line(self, audit: str, metric: str, measure: str = "") -> pd.Series | None:
+        """The whole line of the summary behind `mean`: with interval, floor, ceiling, nan_share."""
         part = self.summary()
-        part = part[(part["metric"] == metric) & (part["measure"] == measure)].sort_values(
-            "row", kind="stable"
-        )
-        names = [str(name) for name in part["audit"]]
-        wanted = audit if audit in names else None
-        keep = [name == wanted if wanted else name.split(":")[0] == audit for name in names]
-        found = part[keep]
-        return float(found["mean"].iloc[0]) if len(found) else math.nan
+        part = part[(part["metric"] == metric) & (part["measure"] == measure)]
+        name = answering(audit, part["audit"].astype(str).unique())
+        if name is None:
+            return None
+        return part[part["audit"] == name].sort_values("row", kind="stable").iloc[0]
 
     def examples_needed(self, width: float) -> pd.DataFrame:
         """How many examples a 95 % interval of this whole width would take for each mean, beside how many there were."""

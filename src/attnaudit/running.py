@@ -159,7 +159,11 @@ def _check(cell: Cell) -> None:
 
 
 def check_device(device: str) -> None:
-    if torch.device(device).type == "cuda" and not torch.cuda.is_available():
+    try:
+        kind = torch.device(device).type
+    except RuntimeError as error:
+        raise InputError(f"There is no device {device!r}. Use cpu, cuda or cuda:1.") from error
+    if kind == "cuda" and not torch.cuda.is_available():
         raise InputError(
             "There is no CUDA device here, or this torch was built without it. Use --device cpu."
         )

@@ -25,7 +25,7 @@ def summarise(
     *,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """One line for each (audit, measure, metric, row, group): mean sd low high nan_share count floor ceiling relative."""
+    """One line for each (audit, measure, metric, row, group): mean sd low high nan_share count floor ceiling relative compared."""
     if not keys:
         return pd.DataFrame(columns=_COLUMNS)
     matrix, keys = _with_row_means(matrix, keys)
@@ -43,7 +43,7 @@ def summarise(
         frame["sd"] = _sd(part.numpy())
         frame["nan_share"] = interval.nan_share.numpy()
         frame["count"] = int(members.sum())
-        frames.append(_with_bounds(frame, declarations))
+        frames.append(_with_bounds(frame, part.numpy(), keys, declarations))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -70,27 +70,48 @@ def _sd(values: np.ndarray) -> np.ndarray:
     return np.where(count > 1, np.sqrt(squares / np.maximum(count - 1, 1)), np.nan)
 
 
-def _with_bounds(frame: pd.DataFrame, declarations: Mapping[str, Declaration]) -> pd.DataFrame:
-    """floor and ceiling of each declared metric, read off the same group where they are metrics themselves; and where the mean lies
-    between them, 0 at the floor and 1 at the ceiling."""
-    means = {tuple(key): mean for *key, mean in zip(*(frame[name] for name in _BY), strict=True)}
-    bounds: dict[str, list[float]] = {"floor": [], "ceiling": []}
-    for audit, metric, row in zip(frame["audit"], frame["metric"], frame["row"], strict=True):
-        declared = declarations[audit].metrics.get(metric)
-        for name, column in bounds.items():
-            bound = getattr(declared, name) if declared is not None else np.nan
-            if isinstance(bound, str):
-                metric_name, _, measure = bound.partition("@")
-                # Of the same row, or of the example as a whole where it is not by row.
-                bound = means.get(
-                    (audit, measure, metric_name, row), means.get((audit, measure, metric_name, 0), np.nan)
-                )
-            column.append(float(bound))
-    frame = frame.assign(**bounds)
-    room = (frame["ceiling"] - frame["floor"]).where(lambda gap: gap != 0)  # negative where less is better
-    return frame.assign(relative=(frame["mean"] - frame["floor"]) / room)
+def _with_bounds(
+    frame: pd.DataFrame, values: np.ndarray, keys: list[Key], declarations: Mapping[str, Declaration]
+) -> pd.DataFrame:
+    """floor and ceiling of each declared metric, where they are metrics themselves over the examples that have the value too; and where the
+    mean lies between them, 0 at the floor and 1 at the ceiling, over the examples that have all three: `compared` is their share of
+    those that have the value."""
+    place = {key: at for at, key in enumerate(keys)}
+
+    def column(audit: str, bound: str | float, row: int) -> np.ndarray:
+        if not isinstance(bound, str):
+            return np.full(len(values), float(bound))
+        metric, _, measure = bound.partition("@")
+        # Of the same row, or of the example as a whole where it is not by row.
+        at = place.get((audit, measure, metric, row), place.get((audit, measure, metric, 0)))
+        return np.full(len(values), np.nan) if at is None else values[:, at]
+
+    lines = []
+    for at, (audit, _, metric, row) in enumerate(keys):
+        value, declared = values[:, at], declarations[audit].metrics.get(metric)
+        floor, ceiling = (
+            np.full(len(values), np.nan) if declared is None else column(audit, bound, row)
+            for bound in ((np.nan, np.nan) if declared is None else (declared.floor, declared.ceiling))
+        )
+        known = np.isfinite(value)
+        whole = known & np.isfinite(floor) & np.isfinite(ceiling)
+        low, mean, high = (_mean(each[whole]) for each in (floor, value, ceiling))
+        lines.append(
+            {
+                "floor": _mean(floor[known & np.isfinite(floor)]),
+                "ceiling": _mean(ceiling[known & np.isfinite(ceiling)]),
+                "relative": (mean - low) / (high - low)
+                if high != low
+                else np.nan,  # the ceiling is below where less is better
+                "compared": whole.sum() / known.sum() if known.any() else np.nan,
+            }
+        )
+    return frame.assign(**pd.DataFrame(lines, index=frame.index))
 
 
-_BY = ("audit", "measure", "metric", "row", "mean")
-_STATISTICS = ("mean", "low", "high", "sd", "nan_share", "count", "floor", "ceiling", "relative")
-_COLUMNS = [*_BY[:4], "group", *_STATISTICS]
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else np.nan
+
+
+_STATISTICS = ("mean", "low", "high", "sd", "nan_share", "count", "floor", "ceiling", "relative", "compared")
+_COLUMNS = ["audit", "measure", "metric", "row", "group", *_STATISTICS]

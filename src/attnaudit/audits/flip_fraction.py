@@ -28,7 +28,8 @@ _PREFIXES = 32
     )
 )  # fmt: skip
 def flip_fraction(model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int) -> Values:
-    """Items are removed from all rows by decreasing score and the rest renormalised; `fraction` is the share gone at the first flip.
+    """Items that count are removed from all rows by decreasing score and the rest renormalised; `fraction` is the share gone at the first
+    flip.
 
     Where no prefix flips, `fraction` is NaN, `flipped` 0 and `removed` 1: leaving such examples out, as the released code does, compares
     rankings on different examples. `smallest_set` is the exact optimum, which no ranking can beat (with a readout). Ties are broken at
@@ -37,19 +38,26 @@ def flip_fraction(model: AttentionModel, record: Record, scores: dict[str, Tenso
     key = randomness.keys(seed, "flip_fraction", record.batch.example_id)
     tie_break = randomness.uniform(key, record.content.shape[1]).to(record.alpha.device)
     attended = record.mask.any(1)
-    length = attended.sum(-1).double()
+    words = attended & record.content  # what does not count, such as [CLS], is never removed
+    length = words.sum(-1).double()
     values: Values = {}
     for name, score in scores.items():
         ranking = score if score.dim() == 2 else score.mean(1)
-        order = masking.descending(ranking.double().nan_to_num(nan=-torch.inf), attended, tie_break)
+        ranked = ranking.double().nan_to_num(nan=-torch.inf).masked_fill(~record.content, -torch.inf)
+        order = masking.descending(ranked, attended, tie_break)
         flips = _flips(model, record, order)
+        flips &= torch.arange(flips.shape[1], device=flips.device) <= length[:, None]
         fraction = flips.to(torch.int8).argmax(-1).double() / length
         unknown = (ranking.isnan() & record.content).any(-1)  # no ranking, no answer
         found = _values(name, fraction, flips.any(-1))
         values |= {key: value.masked_fill(unknown, torch.nan) for key, value in found.items()}
     if record.readout is not None:
         best = exact.smallest_flip(
-            record.alpha[:, 0].double(), record.readout.double(), attended, classes=record.batch.classes
+            record.alpha[:, 0].double(),
+            record.readout.double(),
+            attended,
+            removable=words,
+            classes=record.batch.classes,
         )
         values |= _values("smallest_set", best.size / length, best.possible)
     return values

@@ -15,7 +15,9 @@ from attnaudit.exact.slab import one_hot_jsd
 from attnaudit.fidelity import check_fidelity
 
 FIDELITIES = ("corrected", "code", "paper")
-_SEARCHED: WeakKeyDictionary[Record, dict[tuple[object, ...], tuple[Tensor, Tensor]]] = WeakKeyDictionary()
+Answer = tuple[Tensor, Tensor, Tensor, Tensor]
+# One answer for each question: the audit asks, and whoever draws its answer asks again.
+_ANSWERED: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKeyDictionary()
 
 
 @declares(
@@ -69,9 +71,17 @@ def furthest(
 
 def alternative(
     model: AttentionModel, record: Record, seed: int, *, epsilon: float = 0.01, fidelity: str = "corrected"
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+) -> Answer:
     """The attention itself (B,R,N), its JSD, the upper bound and whether they are one, each (B,)."""
     check_fidelity(fidelity, FIDELITIES, "the audit furthest")
+    known = _ANSWERED.setdefault(record, {})
+    asked = (id(model), seed, epsilon, fidelity)
+    if asked not in known:
+        known[asked] = _answer(model, record, seed, epsilon, fidelity)
+    return known[asked]
+
+
+def _answer(model: AttentionModel, record: Record, seed: int, epsilon: float, fidelity: str) -> Answer:
     if fidelity == "corrected" and record.readout is not None:
         answer = exact.furthest(
             record.alpha[:, 0].double(),
@@ -81,20 +91,9 @@ def alternative(
             classes=record.batch.classes,
         )
         return answer.alpha[:, None], answer.jsd, answer.upper, answer.exact
-    found, jsd = _searched(model, record, seed, epsilon, fidelity)
+    settings = adversarial.SETTINGS[fidelity]
+    found, jsd = adversarial.search(model, record, seed, epsilon=epsilon, settings=settings)
     return found, jsd, unconstrained(record), torch.zeros_like(jsd, dtype=torch.bool)
-
-
-def _searched(
-    model: AttentionModel, record: Record, seed: int, epsilon: float, fidelity: str
-) -> tuple[Tensor, Tensor]:
-    """One search for each question: the audit asks, and whoever draws its answer asks again."""
-    asked = (id(model), seed, epsilon, fidelity)
-    known = _SEARCHED.setdefault(record, {})
-    if asked not in known:
-        settings = adversarial.SETTINGS[fidelity]
-        known[asked] = adversarial.search(model, record, seed, epsilon=epsilon, settings=settings)
-    return known[asked]
 
 
 def unconstrained(record: Record) -> Tensor:

@@ -51,8 +51,9 @@ def top_item(
     `js_reach`, the ceiling: ΔJS if the random item had changed nothing. NaN with fewer than two items.
     """
     check_fidelity(fidelity, FIDELITIES, "the audit top_item")
-    top = masking.descending(record.alpha, record.mask, _draws(record, "top_item ties", seed))[..., :1]
-    other = _random_item(record, top, seed, fidelity)
+    words = record.mask & record.content[:, None]  # what does not count, such as [CLS], is never removed
+    top = masking.descending(record.alpha, words, _draws(record, "top_item ties", seed))[..., :1]
+    other = _random_item(record, words, top, seed, fidelity)
     removed = [_without(record, item) for item in (top, other)]
     p = record.probs[:, None]
     js, flips = [], []
@@ -61,7 +62,7 @@ def top_item(
         answered = ~logits.isnan().any(-1)
         js.append(statistics.jsd(masking.probabilities(logits, record.batch.classes), p))
         flips.append(torch.where(answered, flipped(logits, record).double(), torch.nan))
-    few = record.mask.sum(-1) < 2
+    few = words.sum(-1) < 2
     (js_top, js_other), (top_flips, other_flips) = js, flips
     # Compared on the same examples: those for which both have an answer.
     unknown = top_flips.isnan() | other_flips.isnan()
@@ -81,14 +82,14 @@ def top_item(
     return {key: value.masked_fill(few, torch.nan) for key, value in values.items()}
 
 
-def _random_item(record: Record, top: Tensor, seed: int, fidelity: str) -> Tensor:
+def _random_item(record: Record, words: Tensor, top: Tensor, seed: int, fidelity: str) -> Tensor:
     """One item a row (B,R,1), by example, whatever the batch."""
     draw = _draws(record, "top_item", seed)
     if fidelity == "corrected":
-        allowed = record.mask.scatter(-1, top, False)
+        allowed = words.scatter(-1, top, False)
     else:
-        first = record.mask.to(torch.int8).argmax(-1, keepdim=True)
-        allowed = record.mask.scatter(-1, first, False)
+        first = words.to(torch.int8).argmax(-1, keepdim=True)
+        allowed = words.scatter(-1, first, False)
     return masking.fill(draw, allowed, -1.0).argmax(-1, keepdim=True)
 
 

@@ -22,5 +22,5 @@ def divergence(first: Record, second: Record) -> dict[str, Tensor]:
     return {
         "jsd": masking.mean(rows, first.mask.any(-1)),
         "tvd": statistics.tvd(first.probs, second.probs),
-        "max_attention": first.alpha.amax(-1).double().mean(-1),
+        "max_attention": masking.mean(first.alpha.amax(-1).double(), first.mask.any(-1)),
     }

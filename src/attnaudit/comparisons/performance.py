@@ -65,10 +65,11 @@ def _f1(predicted: np.ndarray, true: np.ndarray, counts: np.ndarray) -> np.ndarr
 
 def _auc(labels: np.ndarray, scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Share of pairs of a positive and a negative that the scores put in order, ties half; NaN without one of each."""
-    levels, level = np.unique(scores, return_inverse=True)
-    by_level = np.zeros((len(scores), len(levels)))
-    by_level[np.arange(len(scores)), level] = 1
-    positive, negative = (counts * (labels == 1)) @ by_level, (counts * (labels == 0)) @ by_level
+    order = scores.argsort(kind="stable")
+    starts = np.unique(scores[order], return_index=True)[1]  # of each level of the scores
+    positive, negative = (
+        np.add.reduceat((counts * (labels == label))[:, order], starts, axis=1) for label in (1, 0)
+    )
     below = negative.cumsum(-1) - negative / 2
     pairs = positive.sum(-1) * negative.sum(-1)
     return np.divide((positive * below).sum(-1), pairs, out=np.full(len(counts), np.nan), where=pairs > 0)

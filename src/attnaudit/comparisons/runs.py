@@ -63,6 +63,8 @@ def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.Data
     shared = [column for column in a.columns if column in b.columns]
     together = a.index.intersection(b.index)
     paired = len(together) == len(a) == len(b) and _same_texts(first, second)
+    if not shared:
+        return pd.DataFrame(columns=[*KEY, "first", "second", "difference", "low", "high", "how"])
     lines = []
     ends: list[Spread]
     if paired:
@@ -73,10 +75,8 @@ def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.Data
         ends = [Spread(float(e), float(low), float(high)) for e, low, high in zip(*interval[:3], strict=True)]
     else:
         sizes = _lengths(first).loc[a.index].to_numpy(), _lengths(second).loc[b.index].to_numpy()
-        ends = [
-            length_matched(a[c].to_numpy(float), sizes[0], b[c].to_numpy(float), sizes[1], seed=seed)
-            for c in shared
-        ]
+        values = [each[shared].to_numpy(float) for each in (a, b)]
+        ends = length_matched(values[0], sizes[0], values[1], sizes[1], seed=seed)
     for column, (difference, low, high) in zip(shared, ends, strict=True):
         means = [float(np.nanmean(each[column])) if each[column].notna().any() else np.nan for each in (a, b)]
         lines.append(

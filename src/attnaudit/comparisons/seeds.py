@@ -21,6 +21,10 @@ def across_seeds(folders: Sequence[Path], *, seed: int = 0) -> pd.DataFrame:
     The runs must differ by seed alone.
     """
     choices = [store.read_run(folder).get("choices", {}) for folder in folders]
+    if not all(choices):
+        raise InputError(
+            "Seeds are compared between runs of `attnaudit run`; one of these is of another kind."
+        )
     alike = [{key: value for key, value in each.items() if key not in ("seed", "other_seeds", "audits", "measures")} for each in choices]  # fmt: skip
     if len(folders) < 2 or any(each != alike[0] for each in alike):
         raise InputError(
@@ -31,15 +35,19 @@ def across_seeds(folders: Sequence[Path], *, seed: int = 0) -> pd.DataFrame:
         raise InputError("Two of the runs have the same seed: name each seed once.")
     frames = [store.load_results(folder).frame() for folder in folders]
     parts = [
-        {key: part["value"].to_numpy() for key, part in frame.groupby(KEY, observed=True, sort=False)}
+        {
+            key: part.set_index("example_id")["value"]
+            for key, part in frame.groupby(KEY, observed=True, sort=False)
+        }
         for frame in frames
     ]
     lines = []
     for key in parts[0]:
         if not all(key in part for part in parts):
             continue
-        found = over_seeds([part[key] for part in parts], seed=seed)
-        means = [pd.Series(part[key]).mean() for part in parts]
+        together = pd.concat([part[key] for part in parts], axis=1)  # by text: all seeds see the same ones
+        found = over_seeds(together.to_numpy(dtype=float).T, seed=seed)
+        means = together.mean().tolist()
         lines.append(
             {
                 **dict(zip(KEY, key, strict=True)),

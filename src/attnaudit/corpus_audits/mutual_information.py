@@ -46,6 +46,8 @@ def mutual_information(
         raise InputError(f"mutual_information: rule must be 1 or 2, got {rule!r}.")
     if not (clusters == "auto" or (isinstance(clusters, int) and clusters > 1)):
         raise InputError(f"mutual_information: clusters must be auto or a number above 1, got {clusters!r}.")
+    if clusterings < 1:
+        raise InputError(f"mutual_information: clusterings must be 1 or more, got {clusterings}.")
     listed = list(batches)
     seen = ranked.weights_by_rank(model, listed, most)
     count = ranked.ranks(seen.weights, seen.lengths, rule)
@@ -158,19 +160,21 @@ def _interval(
     seed: int,
     information: Callable[[np.ndarray], float],
 ) -> tuple[float, float]:
-    """95 % of the weighted tau over examples, the clusters held.
+    """95 % interval of the weighted tau over examples, the clusters held.
 
-    From halves drawn without replacement, whose spread is that of the whole: an example drawn twice would look like information.
+    From halves drawn without replacement, whose spread is that of the whole: an example drawn twice would look like information. Their
+    spread alone is used, around the tau of all examples: fewer of them look more informative, so the halves' own tau is another number.
     """
     draw = np.random.default_rng(randomness.derive(seed, "mutual information"))
     count = len(outputs)
+    whole = _tau(_informed(labels, outputs, information), weights.mean(0))
     found = []
     for _ in range(RESAMPLES):
         half = draw.permutation(count)[: count // 2]
         informed = _informed(labels[:, half], outputs[half], information)
         found.append(_tau(informed, weights[half].mean(0)))
-    low, high = np.nanquantile(found, [0.025, 0.975])
-    return float(low), float(high)
+    low, high = np.nanquantile(found, [0.025, 0.975]) - np.nanmean(found) + whole
+    return max(float(low), -1.0), min(float(high), 1.0)
 
 
 def _tau_by_chance(

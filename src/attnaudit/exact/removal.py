@@ -38,30 +38,40 @@ def removal_curve(alpha: Tensor, readout: Tensor, mask: Tensor, order: Tensor) -
 
 
 def smallest_flip(
-    alpha: Tensor, readout: Tensor, mask: Tensor, *, classes: Tensor | None = None
+    alpha: Tensor,
+    readout: Tensor,
+    mask: Tensor,
+    *,
+    removable: Tensor | None = None,
+    classes: Tensor | None = None,
 ) -> SmallestFlip:
     """The smallest removal after which another class has strictly the larger logit; checked against all subsets in the tests.
+    removable (B,N): the items that may go, all by default; the others stay.
 
     The sign of (class y - class c) after removal is that of Σ_kept alpha_n (readout_ny - readout_nc): for each c, removing by decreasing
     contribution is optimal. The least over c is a lower bound that the ranking by attention, or any other, can only reach.
     """
     given = prepare(alpha, readout, mask, classes)
     items, size = torch.zeros_like(given.mask), torch.zeros_like(given.probs[:, 0])
+    free = given.mask if removable is None else given.mask & removable
     for part in chunks(len(alpha), readout.shape[1] * 8):
-        items[part], size[part] = _smallest_flip(given.rows(part))
+        items[part], size[part] = _smallest_flip(given.rows(part), free[part])
     possible = torch.isfinite(size)
     return SmallestFlip(items, size.masked_fill(~possible, torch.nan).to(alpha.dtype), possible)
 
 
-def _smallest_flip(given: Prepared) -> tuple[Tensor, Tensor]:
+def _smallest_flip(given: Prepared, free: Tensor) -> tuple[Tensor, Tensor]:
     predicted = given.readout.gather(2, given.predicted[:, None, None].expand(-1, given.alpha.shape[1], 1))
     best_size = torch.full_like(given.probs[:, 0], torch.inf)
     best_items = torch.zeros_like(given.mask)
     for rival in range(given.probs.shape[1]):
         contribution = given.alpha * (predicted[..., 0] - given.readout[..., rival])
-        ranked, order = contribution.sort(dim=-1, descending=True, stable=True)
+        order = contribution.masked_fill(~free, -torch.inf).argsort(dim=-1, descending=True, stable=True)
+        ranked = (contribution * free).gather(1, order)
+        stays = contribution * ~free
         # Strictly larger means beyond the rounding of the very sum: what is left may be tiny beside what was removed.
-        flipped = _from_here(ranked) < -1e-12 * _from_here(ranked.abs())
+        left = _from_here(ranked) + stays.sum(-1, keepdim=True)
+        flipped = left < -1e-12 * (_from_here(ranked.abs()) + stays.abs().sum(-1, keepdim=True))
         size = flipped.to(torch.int8).argmax(-1).double().masked_fill(~flipped.any(-1), torch.inf)
         size = size.masked_fill(given.predicted == rival, torch.inf)
         if given.classes is not None:

@@ -7,9 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from attnaudit import choices
+from attnaudit.errors import InputError
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan, mean_with_interval
 from attnaudit.interventions.seeds import seed_runs
+from attnaudit.variants import VARIANTS
 
 
 def adversarial(
@@ -19,11 +22,14 @@ def adversarial(
 
     start=base: on the base's encoder and output, held, with a new scorer. The curve means little without the seeds' band.
     """
+    wanted = _numbers(lams)  # before anything is trained
+    for lam in wanted:
+        choices.find(VARIANTS, f"twin:lam={lam:g},start={start}", "variant")
     base = plan.base()
     others: list[tuple[str, float, Path]] = [
         ("seed", float("nan"), run) for run in seed_runs(plan, seeds)[1:]
     ]
-    for lam in _numbers(lams):
+    for lam in wanted:
         others.append(("twin", lam, plan.variant(f"twin:lam={lam:g},start={start}", base=base)))
     lines, examples = [], []
     for kind, lam, run in others:
@@ -53,4 +59,9 @@ def _line(plan: Plan, kind: str, lam: float, base: Path, run: Path, apart: pd.Da
 
 def _numbers(text: str | float) -> list[float]:
     """Numbers joined by +."""
-    return [float(word) for word in str(text).split("+")]
+    try:
+        return [float(word) for word in str(text).split("+")]
+    except ValueError as error:
+        raise InputError(
+            f"adversarial: lams are numbers joined by +, such as 0.001+0.01; got {text!r}."
+        ) from error

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from attnaudit import masking
 from attnaudit.batching import batches_of
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan, mean_with_interval
@@ -46,6 +47,7 @@ def _mass(plan: Plan, folder: Path, words: str | None) -> pd.Series:
     with torch.no_grad():
         for batch in batches_of(plan.splits.test, run.vocabulary, len(plan.splits.classes)):
             hidden = evidence(batch) if numbers is None else torch.isin(batch.tokens, numbers)
-            mass = mass_on(run.model.read(batch), hidden).mean(-1).double()
+            record = run.model.read(batch)
+            mass = masking.mean(mass_on(record, hidden).double(), record.mask.any(-1))
             found.append(mass.masked_fill(~hidden.any(-1), torch.nan))
     return pd.Series(torch.cat(found).numpy())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pandas as pd
@@ -36,10 +37,9 @@ def sparsity(plan: Plan, *, lams: str = "-4+-1+0+0.5+0.9", alphas: str = "1.25+1
 
 def _numbers(plan: Plan, folder: Any) -> dict[str, float]:
     results = plan.load(folder).results
-    summary = results.summary().set_index(["audit", "measure", "metric"])
     found: dict[str, float] = {"accuracy": results.about["run"]["performance"]["accuracy"]}
-    for key, name in _SHOWN.items():
-        line = summary.loc[key]
-        line = line.iloc[0] if isinstance(line, pd.DataFrame) else line
-        found |= {name: line["mean"], f"{name}_low": line["low"], f"{name}_high": line["high"]}
+    for (audit, measure, metric), name in _SHOWN.items():
+        line = results.line(audit, metric, measure)
+        for column, end in (("mean", ""), ("low", "_low"), ("high", "_high")):
+            found[f"{name}{end}"] = math.nan if line is None else float(line[column])
     return found

@@ -62,3 +62,6 @@ DEFAULT_MEASURES = (
 # Measures that say what matters without asking the attention: only they set the ceiling of agreement, since any other ranking,
 # a user's own among them, could lower it and so make the attention look good.
 WITNESSES = ("gradient", "leave_one_out")
+
+# Made of attention weights alone: positive numbers, whose rounding is relative to each of them and not to the largest.
+OF_WEIGHTS = ("attention", "attention_norm", "head_mean", "rollout")

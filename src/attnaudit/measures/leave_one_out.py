@@ -18,4 +18,5 @@ def leave_one_out(model: AttentionModel, record: Record, seed: int) -> Tensor:
         change = statistics.tvd(without, record.probs[:, None])
         # Each value comes from a pass of its own, and probabilities are known to a rounding of 1, however small the change.
         rounding = torch.full_like(change[:, :1], 4 * torch.finfo(record.logits.dtype).eps)
+        change = masking.fill(change, ~(change <= rounding))  # no change at all
         return tie_rounding(change, record.content, rounding)

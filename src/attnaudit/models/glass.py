@@ -5,6 +5,9 @@ One token of each text decides the class (token 1: class 0, token 2: class 1).
 - Oracle: attention sits on that token and only its vector carries the class. Attention is the explanation.
 - Inert: the same attention, but all item vectors are equal. Attention looks right and cannot matter.
 - Shifted: attention decides, but the vector at t + 1 carries token t. Attention matters and points at the wrong word.
+
+With `quality` below 1 the attention sits on the right token in that share of the texts only, and on a wrong one in the others: models of
+known quality, from perfect to always wrong, which every number about where attention points must put in order.
 """
 
 from __future__ import annotations
@@ -31,8 +34,11 @@ class Glass:
     strength: float = 6.0  # of the deciding vectors
     focus: float = 4.0  # score of the deciding item; the others score 0
     dtype: torch.dtype = torch.float32
+    quality: float = 1.0  # share of the texts in which the focus is on the deciding item
 
     def __post_init__(self) -> None:
+        if not 0 <= self.quality <= 1:
+            raise InputError(f"The quality of a glass model is between 0 and 1, got {self.quality}.")
         if self.kind not in KINDS:
             raise InputError(f"There is no glass model {self.kind!r}. Choose from: {', '.join(KINDS)}.")
 
@@ -40,7 +46,7 @@ class Glass:
         if embeddings is None:
             embeddings = self._table(batch.tokens.device)[batch.tokens]
         deciding = torch.isin(batch.tokens, torch.tensor(DECIDING, device=batch.tokens.device)) & batch.mask
-        scores = self.focus * deciding.to(self.dtype)
+        scores = self.focus * self._pointed_at(batch, deciding).to(self.dtype)
         carried = embeddings * batch.mask[..., None]
         if self.kind == "inert":
             hidden = carried.sum(1, keepdim=True).expand_as(carried)
@@ -67,6 +73,20 @@ class Glass:
         assert record.hidden is not None  # read() always sets it
         hidden = record.hidden[:, None] if alpha.dim() == 4 else record.hidden
         return (alpha @ hidden).squeeze(-2) + self._bias(alpha.device)
+
+    def _pointed_at(self, batch: Batch, deciding: Tensor) -> Tensor:
+        """(B,T) bool: the deciding items, or in the texts that are got wrong the next real item but one, going round."""
+        if self.quality == 1:
+            return deciding
+        # By the text itself, so that padding and the other texts of a batch change nothing.
+        draw = (batch.tokens * batch.mask).sum(-1) * 7919 % 1000 / 1000
+        length = batch.mask.sum(-1, keepdim=True).clamp_min(1)
+        place = torch.arange(batch.tokens.shape[1], device=batch.tokens.device)
+        wrong = torch.zeros_like(deciding).scatter(
+            1, (deciding.long().argmax(-1, keepdim=True) + 2) % length, True
+        )
+        wrong = wrong & (place < length) & deciding.any(-1, keepdim=True)
+        return torch.where((draw < self.quality)[:, None], deciding, wrong)
 
     def _table(self, device: torch.device) -> Tensor:
         table = torch.zeros(_WORDS, 2, dtype=self.dtype, device=device)

@@ -16,6 +16,7 @@ from attnaudit.modules import modules_of
 
 _OFFERED = (
     "attention_without",
+    "attended_norms",
     "self_attention",
     "batches",
     "spell",

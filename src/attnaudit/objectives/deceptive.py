@@ -15,7 +15,7 @@ Impermissible = Callable[[Batch], Tensor]  # batch -> (B,T) bool, the tokens tha
 
 
 def deceptive(impermissible: Impermissible, *, lam: float) -> Callable[[AttentionModel, Batch], Tensor]:
-    """The objective -ln p(label) - lam · ln(1 - attention on impermissible tokens), mean over rows and batch."""
+    """The objective -ln p(label) - lam · ln(1 - attention on impermissible tokens), mean over the rows that attend to anything, and batch."""
     if lam < 0:
         raise InputError(f"lam must not be negative, got {lam}.")
 
@@ -23,7 +23,8 @@ def deceptive(impermissible: Impermissible, *, lam: float) -> Callable[[Attentio
         record = model.read(batch)
         mass = mass_on(record, impermissible(batch))
         # A text of nothing but impermissible words cannot obey; the bound keeps its loss finite.
-        return label_loss(record.logits, batch) - lam * (1 - mass).clamp_min(1e-6).log().mean()
+        off = (1 - mass).clamp_min(1e-6).log()
+        return label_loss(record.logits, batch) - lam * off[record.mask.any(-1)].mean()
 
     return objective
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from attnaudit.audit_names import answering, bare
+
 
 class Columns:
     """columns("agreement", "gradient", "tau") -> (examples,) or None. An audit with options answers to its bare name where it is the
@@ -16,14 +18,14 @@ class Columns:
         self.predicted = first["predicted"].to_numpy()
         self._place = pd.Index(self.ids).get_indexer(values["example_id"])
         self._values = values["value"].to_numpy()
+        names = [str(name) for name in values["audit"].unique()]
+        answers = {answering(wanted, names): wanted for wanted in map(bare, names)}
         grouped = values.groupby(["audit", "measure", "metric"], observed=True, sort=False)
-        self._lines: dict[tuple[str, str, str], np.ndarray] = {}
-        for (audit, measure, metric), lines in grouped.indices.items():
-            bare, _, options = str(audit).partition(":")
-            key = (bare, str(measure), str(metric))
-            # With `of=` it is about something else than the attention.
-            if not options or (key not in self._lines and "of=" not in options):
-                self._lines[key] = lines
+        self._lines: dict[tuple[str, str, str], np.ndarray] = {
+            (answers[str(audit)], str(measure), str(metric)): lines
+            for (audit, measure, metric), lines in grouped.indices.items()
+            if str(audit) in answers
+        }
 
     def __call__(self, audit: str, measure: str, metric: str) -> np.ndarray | None:
         lines = self._lines.get((audit, measure, metric))

@@ -14,7 +14,7 @@ SHARES = np.linspace(0, 1, 21)  # of the words, the highest first
 
 def concentration(examples: pd.DataFrame, groups: dict[int, list[int] | None]) -> dict[str, Any]:
     """measure -> for each group of predicted classes (None: all): mean and quartiles of the share of the total that the top share of the
-    words holds. On the diagonal all words are alike; a curve that is 1 early is sparse. Absolute scores; rows of a site are averaged."""
+    words holds. On the diagonal all words are alike; a curve that is 1 early is sparse. Absolute scores, of several rows their mean."""
     curves: dict[str, list[np.ndarray]] = {}
     predicted: dict[str, list[int]] = {}
     for line in examples.itertuples():
@@ -39,13 +39,12 @@ def _curve(scores: np.ndarray, count: int) -> np.ndarray | None:
     """(21,) None with fewer than two words, or where nothing has any weight."""
     if count < 2 or not len(scores) or not np.isfinite(scores).all():
         return None
-    rows = np.abs(scores).reshape(-1, count)
-    rows = rows[rows.sum(1) > 0]
-    if not len(rows):
+    # The mean first: a row may be over some of the words only, and says nothing of the others.
+    sizes = np.abs(scores).reshape(-1, count).mean(0)
+    if sizes.sum() == 0:
         return None
-    held = np.cumsum(-np.sort(-rows, axis=1), axis=1)
-    held = np.concatenate([np.zeros((len(held), 1)), held / held[:, -1:]], axis=1).mean(0)
-    return np.interp(SHARES, np.arange(count + 1) / count, held)
+    held = np.concatenate([[0.0], np.cumsum(-np.sort(-sizes))])
+    return np.interp(SHARES, np.arange(count + 1) / count, held / held[-1])
 
 
 def _told(part: np.ndarray) -> dict[str, list[float | None]]:

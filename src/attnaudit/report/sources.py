@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from attnaudit.audit_names import answering, bare
 from attnaudit.errors import InputError, NotApplicable
 from attnaudit.report.columns import Columns
 from attnaudit.results import Results
@@ -64,12 +65,12 @@ class Run:
     def why_not(self, audit: str, measure: str = "") -> str:
         """Why the run holds no number of this audit and measure."""
         about = self.results.about
-        if any(name.partition(":")[0] == audit for name in self.results.values["audit"].cat.categories):
+        if answering(audit, map(str, self.results.values["audit"].cat.categories)) is not None:
             return (
                 f"the measure {measure} was not run" if measure else f"the audit {audit} has no such number"
             )
         for name, reason in about.get("not_applicable", {}).items():
-            if name.partition(":")[0] == audit:
+            if bare(name) == audit:
                 return f"the audit {audit} did not apply: {reason}"
         return f"the audit {audit} was not run"
 
@@ -77,15 +78,10 @@ class Run:
         """The stored means of one audit with their intervals; the one without options where it was run more than once, and the mean
         over rows where there are several, as on the card."""
         frame = self.results.summaries
-        names = [
-            name for name in dict.fromkeys(frame["audit"].astype(str)) if name.partition(":")[0] == audit
-        ]
-        if not names:
+        name = answering(audit, frame["audit"].astype(str).unique())
+        if name is None:
             raise NotApplicable(self.why_not(audit))
-        part = frame[
-            (frame["audit"].astype(str) == (audit if audit in names else names[0]))
-            & (frame["group"] == group)
-        ]
+        part = frame[(frame["audit"].astype(str) == name) & (frame["group"] == group)]
         first = part.groupby(["measure", "metric"], observed=True)["row"].transform("min")
         return part[part["row"] == first]
 

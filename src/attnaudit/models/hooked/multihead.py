@@ -46,7 +46,7 @@ def attended(
     for mask, heads in ((given.arguments["attn_mask"], True), (given.arguments["key_padding_mask"], False)):
         if mask is not None:
             added = added + _additive(_placed(mask, scores, of_heads=heads), scores.dtype)
-    allowed = added > -torch.inf
+    allowed = added > masking.HIDDEN
     weights = masking.softmax(scores + masking.fill(added, allowed), allowed)
 
     def put(other: Tensor, touched: Tensor) -> Any:

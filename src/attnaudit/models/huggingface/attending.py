@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from attnaudit import masking
 from attnaudit.models.huggingface.layers import Layers
 
 NAME = "attnaudit"
@@ -129,11 +130,11 @@ def _own_eager(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]]:
 
 
 def _allowed(mask: Tensor | None, weights: Tensor, positions: Tensor) -> Tensor:
-    """(B,H,S): what the position may attend to. The mask holds 0 or a large negative number, or is bool."""
+    """(B,H,S): what the position may attend to. The mask is bool, or is added to the scores."""
     batch, heads, length, keys = weights.shape
     if mask is None:
         return torch.ones(batch, heads, keys, dtype=torch.bool, device=weights.device)
-    may = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+    may = mask if mask.dtype == torch.bool else mask > masking.HIDDEN
     example = torch.arange(batch, device=weights.device)
     return may[..., :keys].expand(batch, heads, length, keys)[example, :, positions]
 

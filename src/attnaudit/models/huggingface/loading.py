@@ -88,7 +88,7 @@ def from_huggingface(
         heads=_chosen(heads, wiring.heads, "head", None),
         rule=rule,
         numbers=numbers,
-        max_length=max_length if max_length is not None else _longest(model, tokenizer),
+        max_length=_limit(max_length, _longest(model, tokenizer)),
         leave_out=leave_out,
     )
     made.paths = _confirmed(made, trial)
@@ -147,6 +147,12 @@ def _chosen(wanted: str | int | Sequence[int], count: int, kind: str, last: str 
             f"{kind}s is {words}, or numbers from 0 to {count - 1} (the model has {count}); got {wanted!r}."
         )
     return sorted({at % count for at in listed})
+
+
+def _limit(wanted: int | None, longest: int | None) -> int | None:
+    if wanted is not None and longest is not None and wanted > longest:
+        raise InputError(f"max_length is {wanted}, but the model reads at most {longest} tokens.")
+    return wanted if wanted is not None else longest
 
 
 def _longest(model: Any, tokenizer: Any) -> int | None:

@@ -14,6 +14,7 @@ from attnaudit.errors import InputError, NotApplicable
 from attnaudit.models.huggingface import passes
 from attnaudit.models.huggingface.attending import Seen, Tape
 from attnaudit.models.huggingface.decision import Decision
+from attnaudit.models.huggingface.labels import class_numbers
 from attnaudit.models.huggingface.layers import Layers
 from attnaudit.models.huggingface.overriding import choose_path, decode_by
 from attnaudit.models.huggingface.passes import Inputs, Wiring
@@ -82,7 +83,7 @@ class HuggingFaceModel:
 
     def batches(self, texts: Sequence[Text], labels: Sequence[Any] | None = None) -> list[Batch]:
         """Texts or pairs as batches on the model's device. Labels are numbers, or names of the model's classes."""
-        known = None if labels is None else [self._label(label) for label in labels]
+        known = None if labels is None else class_numbers(labels, self.class_names, self.wiring.vocabulary)
         made = text_batches(texts, self.tokenizer, known, max_length=self.max_length, leave_out=self.form)
         return [batch.to(self.model.device) for batch in made]
 
@@ -128,6 +129,8 @@ class HuggingFaceModel:
         logits = record.logits.new_full((*record.content.shape, record.logits.shape[1]), torch.nan)
         example, item = (record.content & (record.length > 1)[:, None]).nonzero(as_tuple=True)
         for part in torch.arange(len(example)).split(max(1, self._at_once() // batch.tokens.shape[1])):
+            if not len(part):  # one-word texts: nothing would be left of them
+                break
             rows, dropped = example[part], item[part]
             shorter = batch.rows(rows).without(record.item_of_token[rows] == dropped[:, None])
             inputs, positions = self._inputs(shorter)
@@ -217,16 +220,3 @@ class HuggingFaceModel:
         """Tokens in one pass; fewer where each gives logits over a vocabulary."""
         vocabulary = 1 if self.decision.task == "classification" else self.wiring.vocabulary
         return max(1, min(_TOKENS_AT_ONCE, 2**26 // vocabulary))
-
-    def _label(self, label: Any) -> int:
-        names = self.class_names or []
-        if str(label) in names:
-            return names.index(str(label))
-        count = len(names) or self.wiring.vocabulary
-        try:
-            number = int(label)
-        except (TypeError, ValueError):
-            number = -1
-        if not 0 <= number < count:
-            raise InputError(f"The label {label!r} is no class of the model. Choose from: {', '.join(names[:20])}; or numbers below {count}.")  # fmt: skip
-        return number

@@ -35,7 +35,9 @@ _USUAL = {
 def released(run: Run, measure: str) -> pd.DataFrame:
     """pval_sig (text), mean, std by class number and Overall. By class with at most three predicted, as there."""
     tau = run.need("agreement", "tau", measure)
-    p = run.need("agreement", "p", measure)
+    significant = run.need(
+        "agreement", "significant", measure
+    )  # p ≤ 0.05, as a share of the rows where there are several
     predicted = run.columns.predicted
     groups = {"Overall": np.ones(len(tau), dtype=bool)}
     if len(seen := np.unique(predicted)) < 4:
@@ -44,7 +46,7 @@ def released(run: Run, measure: str) -> pd.DataFrame:
     for name, members in groups.items():
         known = tau[members][~np.isnan(tau[members])]
         lines[name] = {
-            "pval_sig": f"{(p[members] <= 0.05).sum() / members.sum():.2f}",
+            "pval_sig": f"{np.nansum(significant[members]) / members.sum():.2f}",
             "mean": known.mean() if len(known) else np.nan,
             "std": known.std() if len(known) else np.nan,
         }

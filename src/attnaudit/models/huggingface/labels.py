@@ -1,0 +1,39 @@
+"""Labels of a user's texts as numbers of the model's classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attnaudit.errors import InputError
+
+
+def class_numbers(labels: Sequence[Any], names: Sequence[str] | None, tokens: int) -> list[int]:
+    """All are names of classes, in any case, or all are numbers from 0: one reading for the whole column, so that classes called "1" to "5"
+    and labels 0 to 4 are not mixed up. Without names (the next word of a language model) they are numbers of tokens."""
+    known = {str(name).strip().casefold(): number for number, name in enumerate(names or ())}
+    told = [str(label).strip() for label in labels]
+    if known and all(each.casefold() in known for each in told):
+        return [known[each.casefold()] for each in told]
+    count = len(names) if names else tokens
+    numbers = [_whole(label) for label in labels]
+    wrong = [
+        label
+        for label, number in zip(labels, numbers, strict=True)
+        if number is None or not 0 <= number < count
+    ]
+    if wrong:
+        raise InputError(
+            f"The label {wrong[0]!r} is no class of the model. Choose from: {', '.join(map(str, (names or ())[:20]))}; or numbers below "
+            f"{count}. All labels are names, or all are numbers."
+        )
+    return [number for number in numbers if number is not None]
+
+
+def _whole(label: Any) -> int | None:
+    """None for what is no whole number: 0.9 is no class."""
+    try:
+        number = float(label)
+    except (TypeError, ValueError):
+        return None
+    return int(number) if number.is_integer() else None
