@@ -17,12 +17,12 @@ from attnaudit.audits import AUDITS
 from attnaudit.audits.declaration import declaration_of
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.errors import InputError, NotApplicable
+from attnaudit.gathered import Gathered
 from attnaudit.illustrations import chosen_examples, illustrate
 from attnaudit.measures import OF_WEIGHTS
 from attnaudit.modules import evaluating
 from attnaudit.record_check import check_record
 from attnaudit.results import Results
-from attnaudit.tables import Table
 from attnaudit.ties import tie_rounding
 
 
@@ -61,65 +61,28 @@ def audit(
     class_names = getattr(model, "class_names", None) if class_names is None else class_names
     if other_models:
         chosen_audits["stability"] = partial(AUDITS["stability"], other_models=tuple(other_models))
-    most_rows = 0
-    furthest = _options_of(chosen_audits.get(answering("furthest", chosen_audits) or ""))
-    reasons: dict[tuple[str, str], str] = {}
-    scored: set[str] = set()  # measures that some batch has
-    table, drawn = Table(), []
-    ids = [name for batch in batches for name in batch.example_id]
-    if len(set(ids)) < len(ids):
-        raise InputError(
-            "Every example needs an example_id of its own: random draws and the results hang on it."
-        )
+    _check_names(batches)
     show = chosen_examples(batches, illustrated, seed)
+    furthest = _options_of(chosen_audits.get(answering("furthest", chosen_audits) or ""))
+    found = Gathered()
     with evaluating(model, *other_models, device=device):
         chosen_audits = _told_mean_length(chosen_audits, model, batches, device)
-    with (
-        evaluating(model, *other_models, device=device),
-        progress.bar("Auditing", len(batches), show=show_progress) as advance,
-    ):
-        for batch in batches:
-            with torch.no_grad():
-                record = model.read(batch if device is None else batch.to(device))
-            check_record(record)
-            most_rows = max(most_rows, record.alpha.shape[1])
-            names = _class_names(class_names, record.logits.shape[1])
-            scores: dict[str, Tensor] = {}
-            for name, measure in chosen_measures.items():
-                try:
-                    scores[name] = _score(measure, model, record, seed, name)
-                    scored.add(name)
-                except NotApplicable as reason:
-                    reasons["measure", name] = str(reason)
-            table.start(record)
-            for name, function in chosen_audits.items():
-                try:
-                    with torch.no_grad():
-                        table.add(name, function(model, record, scores, seed))
-                except NotApplicable as reason:
-                    reasons["audit", name] = str(reason)
-            drawn.append(illustrate(model, record, scores, seed, show, words, furthest=furthest))
-            advance(f"{len(batch)} examples")
-    table.judge_families()
-    # An audit that applies to some batches only has NaN for the others; it is unanswered where it applied to none.
-    unanswered = {
-        name: reason
-        for (kind, name), reason in reasons.items()
-        if kind == "audit" and name not in table.audits()
-    }
+        with progress.bar("Auditing", len(batches), show=show_progress) as advance:
+            for batch in batches:
+                record = _read(model, batch, device)
+                names = _class_names(class_names, record.logits.shape[1])
+                found.start(record)
+                scores = _scores(found, chosen_measures, model, record, seed)
+                _judge(found, chosen_audits, model, record, scores, seed)
+                found.drawn.append(illustrate(model, record, scores, seed, show, words, furthest=furthest))
+                advance(f"{len(batch)} examples")
+    found.table.judge_families()
     about = {
         "seed": seed,
         "classes": names,
         "audits": list(chosen_audits),
         "measures": list(chosen_measures),
-        "not_applicable": unanswered,
-        "measures_not_applicable": {
-            name: reason
-            for (kind, name), reason in reasons.items()
-            if kind == "measure" and name not in scored
-        },
-        "has_readout": record.readout is not None,
-        "rows": most_rows,
+        **found.about(),
         "illustrated": len(show),
         "majority": _majority(batches),
         "model": dict(getattr(model, "about", {})),
@@ -128,7 +91,51 @@ def audit(
         ),
     }
     declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
-    return Results.of(table, drawn, about, declarations)
+    return Results.of(found.table, found.drawn, about, declarations)
+
+
+def _check_names(batches: list[Batch]) -> None:
+    ids = [name for batch in batches for name in batch.example_id]
+    if len(set(ids)) < len(ids):
+        raise InputError(
+            "Every example needs an example_id of its own: random draws and the results hang on it."
+        )
+
+
+def _read(model: AttentionModel, batch: Batch, device: torch.device | str | None) -> Record:
+    with torch.no_grad():
+        record = model.read(batch if device is None else batch.to(device))
+    check_record(record)
+    return record
+
+
+def _scores(
+    found: Gathered, measures: dict[str, Callable[..., Any]], model: AttentionModel, record: Record, seed: int
+) -> dict[str, Tensor]:
+    scores: dict[str, Tensor] = {}
+    for name, measure in measures.items():
+        try:
+            scores[name] = _score(measure, model, record, seed, name)
+            found.scored.add(name)
+        except NotApplicable as reason:
+            found.reasons["measure", name] = str(reason)
+    return scores
+
+
+def _judge(
+    found: Gathered,
+    audits: dict[str, Callable[..., Any]],
+    model: AttentionModel,
+    record: Record,
+    scores: dict[str, Tensor],
+    seed: int,
+) -> None:
+    for name, function in audits.items():
+        try:
+            with torch.no_grad():
+                found.table.add(name, function(model, record, scores, seed))
+        except NotApplicable as reason:
+            found.reasons["audit", name] = str(reason)
 
 
 def _as_batches(model: AttentionModel, data: Any, labels: Sequence[Any] | None) -> list[Batch]:
