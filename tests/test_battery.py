@@ -437,7 +437,9 @@ def test_summary_says_where_a_mean_lies_between_floor_and_ceiling_and_families_a
     results = audit(
         model, record.batch, audits=["agreement", "erasure"], measures=measures, show_progress=False
     )
-    for line in results.summary().itertuples():
+    whole = results.summary().query("compared == 1")  # floor and ceiling are of the very examples of the mean
+    assert len(whole) > 10
+    for line in whole.itertuples():
         room = line.ceiling - line.floor
         expected = (line.mean - line.floor) / room if room else math.nan
         assert line.relative == pytest.approx(expected, nan_ok=True)

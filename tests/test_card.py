@@ -442,6 +442,7 @@ def test_the_card_is_json_and_keeps_every_number() -> None:
         "floor": 0.0,
         "ceiling": 1.0,
         "nan_share": 0.25,
+        "compared": 1.0,
     }
 
 

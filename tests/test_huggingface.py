@@ -409,7 +409,7 @@ def test_a_language_model_chooses_among_words() -> None:
         hugging, tokenizer = tiny(name)
         model = from_huggingface(hugging, tokenizer, task="lm", verbalisers=["it", "we"])
         _, whole = read(name)
-        (batch,) = model.batches(texts_for(name), ["we", 0, "it"])
+        (batch,) = model.batches(texts_for(name), ["we", "it", "it"])
         record = model.read(batch)
         numbers = tokenizer.convert_tokens_to_ids(["it", "we"])
         assert torch.equal(record.logits, whole.logits[:, numbers])
@@ -435,7 +435,7 @@ def test_a_pipeline_brings_both() -> None:
 def test_a_whole_audit(name: str) -> None:
     model = wrapped(name)
     before = fingerprint(model.model)
-    results = attnaudit.audit(model, TEXTS, ["LABEL_2", 0, 1], show_progress=False)
+    results = attnaudit.audit(model, TEXTS, ["LABEL_2", "label_0", "LABEL_1"], show_progress=False)
     assert fingerprint(model.model) == before
     assert results.about["classes"] == ["LABEL_0", "LABEL_1", "LABEL_2"]
     assert results.about["model"]["query"] == model.rule

@@ -135,19 +135,37 @@ def test_one_example_has_a_mean_and_neither_interval_nor_sd() -> None:
 # Floors and ceilings --------------------------------------------------------------------------------------------------------
 
 
-def test_a_floor_or_ceiling_that_is_a_metric_is_its_mean_in_the_same_group() -> None:
+def over_both(matrix: torch.Tensor, keys: list[Key], value: Key, bound: Key, members: np.ndarray) -> float:
+    """Mean of the bound over the members that have both; several rows are averaged first."""
+
+    def column(key: Key) -> torch.Tensor:
+        places = [
+            at for at, each in enumerate(keys) if each[:3] == key[:3] and key[3] in (each[3], EVERY_ROW)
+        ]
+        return matrix[torch.from_numpy(members)][:, places].nanmean(1)
+
+    both = column(value).isfinite() & column(bound).isfinite()
+    return float(column(bound)[both].mean())
+
+
+def test_a_floor_or_ceiling_that_is_a_metric_is_its_mean_over_the_examples_that_have_the_value_too() -> None:
     matrix, keys, predicted = made()
     found = by_key(summarise(matrix, keys, predicted, CLASSES, DECLARED))
-    for group in (ALL, "a", "b", "c"):
-        tau = found["tau_like", "gradient", "tau", 0, group]
-        assert tau.floor == found["tau_like", "random", "tau", 0, group].mean
-        assert tau.ceiling == found["tau_like", "between", "tau", 0, group].mean
-        change = found["tau_like", "", "change", 0, group]
+    groups = {ALL: predicted >= 0, **{name: predicted == at for at, name in enumerate("abc")}}
+    own, change_key = ("tau_like", "gradient", "tau", 0), ("tau_like", "", "change", 0)
+    for group, members in groups.items():
+        tau, change = found[*own, group], found[*change_key, group]
+        floor = over_both(matrix, keys, own, ("tau_like", "random", "tau", 0), members)
+        assert tau.floor == pytest.approx(floor)
+        ceiling = over_both(matrix, keys, own, ("tau_like", "between", "tau", 0), members)
+        assert tau.ceiling == pytest.approx(ceiling)
         assert change.floor == -1
-        assert change.ceiling == found["tau_like", "", "reach", 0, group].mean
+        reach = over_both(matrix, keys, change_key, ("tau_like", "", "reach", 0), members)
+        assert change.ceiling == pytest.approx(reach)
         assert found["plain", "", "number", 0, group].floor == 0.25
         assert found["plain", "", "number", 0, group].ceiling == 0.75
-    assert len({found["tau_like", "gradient", "tau", 0, group].floor for group in (ALL, "a", "b")}) == 3
+    assert found[*own, ALL].floor != found["tau_like", "random", "tau", 0, ALL].mean  # others have no value
+    assert len({found[*own, group].floor for group in groups}) == 4
 
 
 def test_what_is_not_declared_or_was_not_computed_has_no_bounds() -> None:
@@ -163,21 +181,28 @@ def test_in_a_site_of_several_rows_every_row_is_held_against_its_own_bounds() ->
     """A bound with a single row serves all of them."""
     matrix, keys, predicted = made(rows=3)
     found = by_key(summarise(matrix, keys, predicted, CLASSES, DECLARED))
+    everyone = predicted >= 0
     for row in (EVERY_ROW, 0, 1, 2):
-        tau = found["tau_like", "gradient", "tau", row, ALL]
-        assert tau.floor == found["tau_like", "random", "tau", row, ALL].mean
-        assert tau.ceiling == found["tau_like", "between", "tau", 0, ALL].mean
-        assert (
-            found["tau_like", "", "change", row, ALL].ceiling == found["tau_like", "", "reach", row, ALL].mean
-        )
+        own, change = ("tau_like", "gradient", "tau", row), ("tau_like", "", "change", row)
+        floor = over_both(matrix, keys, own, ("tau_like", "random", "tau", row), everyone)
+        assert found[*own, ALL].floor == pytest.approx(floor)
+        ceiling = over_both(matrix, keys, own, ("tau_like", "between", "tau", 0), everyone)
+        assert found[*own, ALL].ceiling == pytest.approx(ceiling)
+        reach = over_both(matrix, keys, change, ("tau_like", "", "reach", row), everyone)
+        assert found[*change, ALL].ceiling == pytest.approx(reach)
 
 
 def test_the_mean_over_rows_is_held_against_the_mean_over_rows() -> None:
     matrix, keys, predicted = made(rows=2)
     found = by_key(summarise(matrix, keys, predicted, CLASSES, DECLARED))
-    tau = found["tau_like", "gradient", "tau", EVERY_ROW, ALL]
-    assert tau.floor == found["tau_like", "random", "tau", EVERY_ROW, ALL].mean
-    assert tau.floor != found["tau_like", "random", "tau", 0, ALL].mean
+    tau, row = (
+        found["tau_like", "gradient", "tau", EVERY_ROW, ALL],
+        found["tau_like", "gradient", "tau", 0, ALL],
+    )
+    key = ("tau_like", "gradient", "tau", EVERY_ROW)
+    floor = over_both(matrix, keys, key, ("tau_like", "random", "tau", EVERY_ROW), predicted >= 0)
+    assert tau.floor == pytest.approx(floor)
+    assert tau.floor != row.floor
 
 
 def test_an_undeclared_audit_is_summarised_without_bounds() -> None:

@@ -12,11 +12,14 @@ def class_numbers(labels: Sequence[Any], names: Sequence[str] | None, tokens: in
     """All are names of classes, in any case, or all are numbers from 0: one reading for the whole column, so that classes called "1" to "5"
     and labels 0 to 4 are not mixed up. Without names (the next word of a language model) they are numbers of tokens."""
     known = {str(name).strip().casefold(): number for number, name in enumerate(names or ())}
-    told = [str(label).strip() for label in labels]
-    if known and all(each.casefold() in known for each in told):
-        return [known[each.casefold()] for each in told]
+    named = [known.get(str(label).strip().casefold()) for label in labels]
     count = len(names) if names else tokens
     numbers = [_whole(label) for label in labels]
+    # One label that can only be a name makes it a column of names.
+    if all(each is not None for each in named) or any(
+        name is not None and number is None for name, number in zip(named, numbers, strict=True)
+    ):
+        numbers = named
     wrong = [
         label
         for label, number in zip(labels, numbers, strict=True)
@@ -24,7 +27,7 @@ def class_numbers(labels: Sequence[Any], names: Sequence[str] | None, tokens: in
     ]
     if wrong:
         raise InputError(
-            f"The label {wrong[0]!r} is no class of the model. Choose from: {', '.join(map(str, (names or ())[:20]))}; or numbers below "
+            f"The label {str(wrong[0])!r} is no class of the model. Choose from: {', '.join(map(str, (names or ())[:20]))}; or numbers below "
             f"{count}. All labels are names, or all are numbers."
         )
     return [number for number in numbers if number is not None]
