@@ -24,7 +24,7 @@ from attnaudit.errors import InputError, NotApplicable
 from attnaudit.measures import MEASURES
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.retrieval import iou_f1, token_f1, top_as_many
+from attnaudit.statistics.retrieval import iou_f1, token_f1, top_as_many
 
 START, END = 1, 2
 LENGTHS = (1, 2, 3, 7, 12, 5)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from attnaudit.cli import main
-from attnaudit.cli_choices import split
+from attnaudit.cli.choices import split
 
 SMALL = "keyword:train=300,dev=60,test=40,length=8,jitter=2,distractors=1"
 QUICK = ["--encoder", "bilstm:hidden=8", "--embedding", "8", "--epochs", "1"]
@@ -145,7 +145,7 @@ def test_commas_between_audits_and_between_options() -> None:
 
 def test_the_installed_command_answers_in_a_process_of_its_own(tmp_path: Path) -> None:
     """Also: an error a user can put right has no traceback there either."""
-    command = [sys.executable, "-m", "attnaudit.cli"]
+    command = [sys.executable, "-m", "attnaudit"]
     assert "Usage" in subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
     wrong = subprocess.run(
         [*command, "report", "nowhere"], capture_output=True, text=True, check=False, cwd=tmp_path

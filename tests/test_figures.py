@@ -532,5 +532,5 @@ def test_choices_keep_their_order_and_none_is_refused() -> None:
 
 
 def test_figures_and_tables_do_not_wait_for_torch() -> None:
-    code = "import sys, attnaudit.report.figure_files, attnaudit.report.table_files, attnaudit.cli_report; sys.exit('torch' in sys.modules)"
+    code = "import sys, attnaudit.report.figure_files, attnaudit.report.table_files, attnaudit.cli.report; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

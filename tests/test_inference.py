@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, norm
 
 from attnaudit.errors import InputError
-from attnaudit.inference import benjamini_hochberg, examples_needed, length_matched, over_seeds
+from attnaudit.statistics.inference import benjamini_hochberg, examples_needed, length_matched, over_seeds
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.data())

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
-from attnaudit import retrieval
-from attnaudit.retrieval import average_precision, hit_at_1, mass_on
+from attnaudit.statistics import retrieval
+from attnaudit.statistics.retrieval import average_precision, hit_at_1, mass_on
 
 METRICS = (average_precision, hit_at_1, mass_on)
 

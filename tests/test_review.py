@@ -22,12 +22,12 @@ from attnaudit.contract import Batch
 from attnaudit.corpus_audits.mutual_information import mutual_information
 from attnaudit.errors import InputError, NotApplicable
 from attnaudit.gate import check_conditions, met
-from attnaudit.inference import length_matched
 from attnaudit.loading import audited_batches
 from attnaudit.measures import MEASURES
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.running import run_cell
+from attnaudit.statistics.inference import length_matched
 
 
 def _batch(count: int = 24) -> Batch:

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from attnaudit import pairs
 from attnaudit import statistics as ours
 from attnaudit.errors import InputError
+from attnaudit.statistics import pairs
 
 GARBAGE = torch.tensor([torch.nan, torch.inf, -torch.inf, 1e30, -7.0])
 LEVELS = (0, 2, 3, 6, 25)  # 0: no ties; else the number of different scores
@@ -518,7 +518,7 @@ def test_bootstrap_columns_are_paired_and_seeded(monkeypatch):
     same(torch.stack(alone), torch.stack(both)[:, 0], 1e-12)
     same(torch.stack(ours.bootstrap(first)), torch.stack(alone), 0)
     assert ours.bootstrap(first, seed=1).low != alone.low
-    monkeypatch.setattr(ours, "_CHUNK", 100)
+    monkeypatch.setattr("attnaudit.statistics.bootstrapping._CHUNK", 100)
     assert abs(ours.bootstrap(first).low - alone.low) < 0.02
 
 

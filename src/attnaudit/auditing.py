@@ -23,7 +23,7 @@ from attnaudit.measures import OF_WEIGHTS
 from attnaudit.modules import evaluating
 from attnaudit.record_check import check_record
 from attnaudit.results import Results
-from attnaudit.ties import tie_rounding
+from attnaudit.statistics.ties import tie_rounding
 
 
 def audit(

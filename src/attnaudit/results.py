@@ -74,7 +74,7 @@ class Results:
 
     def examples_needed(self, width: float) -> pd.DataFrame:
         """How many examples a 95 % interval of this whole width would take for each mean, beside how many there were."""
-        from attnaudit.inference import examples_needed
+        from attnaudit.statistics.inference import examples_needed
 
         part = self.summary()
         known = (1 - part["nan_share"]).where(lambda share: share > 0)

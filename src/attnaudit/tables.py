@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnaudit.contract import Record
 from attnaudit.errors import InputError
-from attnaudit.inference import benjamini_hochberg
+from attnaudit.statistics.inference import benjamini_hochberg
 
 COLUMNS = ("example_id", "label", "predicted", "length", "audit", "measure", "metric", "row", "value")
 Key = tuple[str, str, str, int]  # audit, measure, metric, row

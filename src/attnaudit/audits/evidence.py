@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking, randomness, retrieval
+from attnaudit import masking, randomness
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.errors import NotApplicable
+from attnaudit.statistics import retrieval
 
 
 @declares(

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import torch
 
-from attnaudit.inference import Spread, length_matched
 from attnaudit.results import Results
 from attnaudit.statistics import bootstrap
+from attnaudit.statistics.inference import Spread, length_matched
 from attnaudit.summary import EVERY_ROW
 
 KEY = ["audit", "measure", "metric", "row"]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from attnaudit import store
 from attnaudit.errors import InputError
-from attnaudit.inference import over_seeds
+from attnaudit.statistics.inference import over_seeds
 
 KEY = ["audit", "measure", "metric", "row"]
 

@@ -9,7 +9,7 @@ from attnaudit import masking, statistics
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.counterfactual import logits_under
 from attnaudit.measures.gradient_norm import shares
-from attnaudit.ties import tie_rounding
+from attnaudit.statistics.ties import tie_rounding
 
 _ENTRIES = 2**22  # of alternative attention made at once
 

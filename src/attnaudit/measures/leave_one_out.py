@@ -8,7 +8,7 @@ from torch import Tensor
 from attnaudit import masking, statistics
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.leaving_out import leave_out
-from attnaudit.ties import tie_rounding
+from attnaudit.statistics.ties import tie_rounding
 
 
 def leave_one_out(model: AttentionModel, record: Record, seed: int) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from attnaudit.cli_choices import gate as gate_on
+from attnaudit.cli.choices import gate as gate_on
 
 
 def register(app: typer.Typer) -> None:

@@ -45,7 +45,7 @@ def audit_model(
     """
     from attnaudit.asked import find_audits, find_measures
     from attnaudit.auditing import audit
-    from attnaudit.cli_choices import gate, split
+    from attnaudit.cli.choices import gate, split
     from attnaudit.gate import check_conditions
     from attnaudit.models.huggingface import from_huggingface
     from attnaudit.own_texts import read_texts

@@ -1,11 +1,7 @@
-"""Every statistic of the audits: rank correlations, distances between distributions, entropy, bootstrap.
-
-Batched and masked; computed and returned in float64, whatever float comes in.
-"""
+"""The interval of a mean over examples, by resampling them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,57 +10,8 @@ from torch import Tensor
 
 from attnaudit import masking, randomness
 from attnaudit.errors import InputError
-from attnaudit.rank_correlation import average_ranks, kendall, spearman, weighted_kendall
-from attnaudit.top_k import overlap_at_k, top_k_kendall
-
-__all__ = [
-    "Interval",
-    "average_ranks",
-    "bootstrap",
-    "entropy",
-    "jsd",
-    "kendall",
-    "overlap_at_k",
-    "spearman",
-    "top_k_kendall",
-    "tvd",
-    "weighted_kendall",
-]
 
 _CHUNK = 2**22  # resample counts held at once
-
-
-def tvd(p: Tensor, q: Tensor) -> Tensor:
-    """How far apart are two distributions (…,N)? (…), half the L1 distance: 0 the same, 1 disjoint."""
-    return (p.double() - q.double()).abs().sum(-1) / 2
-
-
-def jsd(p: Tensor, q: Tensor, mask: Tensor | None = None) -> Tensor:
-    """How far apart are two distributions (…,N), in nats? (…), 0 the same, ln 2 disjoint; leading dims broadcast.
-
-    JSD = H((p + q) / 2) - (H(p) + H(q)) / 2, with 0 log 0 = 0. Lin 1991.
-    Where p = 0 < q the true slope in p is -inf; autograd gives a finite one of the same sign (about -354).
-    """
-    p, q = p.double(), q.double()
-    if mask is not None:
-        p, q = masking.fill(p, mask), masking.fill(q, mask)
-    # Summed item by item: each term is >= 0 and nothing large cancels.
-    terms = (_x_log_x(p) + _x_log_x(q)) / 2 - _x_log_x((p + q) / 2)
-    return _within(terms.sum(-1), math.log(2))
-
-
-def entropy(p: Tensor, mask: Tensor, normalised: bool = True) -> Tensor:
-    """How spread out is p (…,N) over the real items? (…), -sum p log p in nats, divided by log N if normalised.
-
-    0 all on one item, 1 (log N) uniform, N the real items. p is scaled to sum to 1 first, as scipy.stats.entropy
-    does; NaN if it sums to 0. Normalised, NaN with fewer than two items: one has no dispersion to speak of.
-    """
-    p = masking.renormalise(p.double(), mask)
-    count = mask.sum(-1)
-    value = _within(-_x_log_x(p).sum(-1), count.double().log())
-    return (
-        torch.where(count > 1, value / count.clamp_min(2).double().log(), torch.nan) if normalised else value
-    )
 
 
 class Interval(NamedTuple):
@@ -111,14 +58,3 @@ def _resamples(examples: int, resamples: int, seed: int, device: torch.device) -
         drawn = torch.randint(max(1, examples), shape, generator=source)
         counts = torch.zeros(shape, dtype=torch.float64)
         yield counts.scatter_add_(1, drawn, counts.new_ones(()).expand(shape)).to(device)
-
-
-def _x_log_x(x: Tensor) -> Tensor:
-    """x log x, 0 at 0; the floor inside the logarithm leaves the value exact and keeps the gradient finite there."""
-    return torch.special.xlogy(x, x.clamp_min(torch.finfo(x.dtype).tiny))
-
-
-def _within(value: Tensor, most: Tensor | float) -> Tensor:
-    """value in [0, most] with rounding cut off; the gradient goes through, where clamp alone would make it 0."""
-    limit = torch.as_tensor(most, dtype=value.dtype, device=value.device)
-    return value + (value.clamp(torch.zeros_like(limit), limit) - value).detach()

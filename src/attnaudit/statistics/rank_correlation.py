@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnaudit import masking
 from attnaudit.errors import InputError
-from attnaudit.pairs import (
+from attnaudit.statistics.pairs import (
     Pairs,
     check_choice,
     check_scores,

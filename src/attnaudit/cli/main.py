@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnaudit import cli_data, cli_model, cli_report, cli_runs
-from attnaudit.cli_choices import gate as gate_on
-from attnaudit.cli_choices import split
+from attnaudit.cli import data, model, report, runs
+from attnaudit.cli.choices import gate as gate_on
+from attnaudit.cli.choices import split
 from attnaudit.errors import InputError, NotApplicable
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(cli_data.app, name="data")
+app.add_typer(data.app, name="data")
 
 
 def _version(wanted: bool) -> None:
@@ -124,9 +124,9 @@ def run(
         gate_on(results, fail_if)
 
 
-cli_model.register(app)
-cli_runs.register(app)
-cli_report.register(app)
+model.register(app)
+runs.register(app)
+report.register(app)
 
 
 @app.command("list")
@@ -206,7 +206,3 @@ def main() -> None:
             err=True,
         )
         raise SystemExit(130) from None
-
-
-if __name__ == "__main__":
-    main()

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attnaudit import masking
 from attnaudit.errors import InputError
-from attnaudit.pairs import (
+from attnaudit.statistics.pairs import (
     check_choice,
     check_scores,
     dense_ranks,
