@@ -121,3 +121,11 @@ def test_the_command_fails_with_its_own_code(tmp_path: Path, monkeypatch: pytest
     )
     assert "jsd_any" in told.output
     assert "paired, 60 and 60 examples" in told.output
+
+
+def test_every_question_over_runs_is_named_where_one_is_unknown(tmp_path: Path) -> None:
+    folder = audited("oracle").save(tmp_path / "run")
+    refused = CliRunner().invoke(app, ["across", str(folder), "--question", "nonsense"])
+    assert "dependence, uniformity, seeds" in str(refused.exception)
+    other = CliRunner().invoke(app, ["across", str(folder), str(folder), "--question", "seeds"])
+    assert "runs of `attnaudit run`" in str(other.exception)

@@ -49,17 +49,16 @@ def across(
     question: Annotated[str, typer.Option(help="dependence (needed against pinned down), uniformity (spread out against informative), or seeds.")] = "dependence",
 ) -> None:  # fmt: skip
     """Over several runs: do two numbers go together, one point a run; or, of runs that differ by seed alone, every number over seeds."""
-    if question == "seeds":
-        from attnaudit.comparisons.seeds import across_seeds
-        from attnaudit.store import find_runs
-
-        typer.echo(across_seeds(find_runs(runs)).to_string(index=False, float_format="{:.3f}".format))
-        return
     from attnaudit import choices
     from attnaudit.comparisons.across_cells import QUESTIONS
+    from attnaudit.comparisons.seeds import across_seeds
     from attnaudit.store import find_runs
 
-    typer.echo(str(choices.find(QUESTIONS, question, "question")(find_runs(runs))))
+    def seeds(folders: list[Path]) -> str:
+        return across_seeds(folders).to_string(index=False, float_format="{:.3f}".format)
+
+    ask = choices.find({**QUESTIONS, "seeds": seeds}, question, "question")
+    typer.echo(str(ask(find_runs(runs))))
 
 
 def corpus_audit(
