@@ -274,3 +274,18 @@ def test_decoders_and_encoder_decoders_go_through_the_command(name: str, tmp_pat
     assert results.about["model"]["model"] == type(model).__name__
     assert results.about["rows"] == 4
     assert str(results.card()) in output
+
+
+def test_results_are_replaced_only_when_asked_and_every_label_is_checked(
+    folder: Path, tmp_path: Path
+) -> None:
+    data = csv_file(tmp_path / "own.csv", LABELLED)
+    told(folder, data, tmp_path / "out")
+    again = CliRunner().invoke(
+        app, ["audit", str(folder), "--data", str(data), "--out", str(tmp_path / "out"), *FAST]
+    )
+    assert "--force to replace" in str(again.exception)
+    assert "6 texts" in told(folder, data, tmp_path / "out", "--force")
+    wrong = csv_file(tmp_path / "wrong.csv", [*LABELLED, ("a film", "superb")])
+    for seed in ("0", "1", "2"):  # whichever texts are drawn
+        assert "superb" in refused(folder, wrong, tmp_path / "none", "--sample", "3", "--seed", seed)

@@ -258,7 +258,7 @@ def test_where_no_other_attention_is_possible_the_card_says_so() -> None:
 def test_measures_that_do_not_agree_with_each_other_are_no_witnesses() -> None:
     found = answer(POINTS, line("agreement/tau@gradient", 0.18, ceiling=0.19))
     assert found.answer == UNKNOWN
-    assert "hardly agree with each other (tau 0.19)" in found.because
+    assert "hardly agree with each other (tau 0.190, below 0.2)" in found.because
     assert answer(POINTS, line("agreement/tau@gradient", 0.19, ceiling=0.21)).answer == YES
 
 

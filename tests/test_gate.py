@@ -125,6 +125,10 @@ def test_the_command_fails_with_its_own_code(tmp_path: Path, monkeypatch: pytest
 
 def test_every_question_over_runs_is_named_where_one_is_unknown(tmp_path: Path) -> None:
     folder = audited("oracle").save(tmp_path / "run")
+    from typer.testing import CliRunner
+
+    from attnaudit.cli import app
+
     refused = CliRunner().invoke(app, ["across", str(folder), "--question", "nonsense"])
     assert "dependence, uniformity, seeds" in str(refused.exception)
     other = CliRunner().invoke(app, ["across", str(folder), str(folder), "--question", "seeds"])

@@ -18,6 +18,7 @@ from attnaudit.asked import find_audits, find_measures
 from attnaudit.audit_names import answering
 from attnaudit.audits import AUDITS
 from attnaudit.audits.declaration import Declaration, Metric
+from attnaudit.checking import find_target
 from attnaudit.comparisons import divergence
 from attnaudit.comparisons.across_cells import Across
 from attnaudit.comparisons.runs import side_by_side
@@ -308,3 +309,46 @@ def test_an_answer_is_drawn_as_the_audit_found_it_and_only_if_it_was_asked(tmp_p
         found = some.frame().query("metric == 'jsd'").set_index("example_id")["value"]
         drawn = some.examples.set_index("example_id")["furthest_jsd"]
         np.testing.assert_allclose(drawn, found.loc[drawn.index])
+
+
+def test_a_batch_of_uneven_parts_is_refused() -> None:
+    tokens = torch.ones(8, 4, dtype=torch.int64)
+    for names, mask in ((tuple("abc"), tokens > 0), (tuple("abcdefgh"), tokens[:, :2] > 0)):
+        with pytest.raises(InputError, match="one example_id a text"):
+            Batch(names, tokens, mask)
+
+
+def test_the_same_model_given_as_another_training_is_cautioned_against() -> None:
+    results = audit(Glass("oracle"), glass_batch(60), audits=["permutation"], measures=["random"],
+                    other_models=[Glass("oracle")], show_progress=False)  # fmt: skip
+    assert any("is it the same model" in each for each in results.card().cautions)
+
+
+def test_runs_on_different_data_are_said_to_be() -> None:
+    runs = []
+    for dataset, count in (("sst", 40), ("keyword", 60)):
+        found = audit(
+            Glass("oracle"),
+            glass_batch(count),
+            audits=["permutation"],
+            measures=["random"],
+            show_progress=False,
+        )
+        found.about["run"] = {"choices": {"dataset": dataset}}
+        runs.append(found)
+    told = side_by_side(*runs)
+    assert "different data, sst and keyword" in told
+    assert "not the difference of the two means" in told
+
+
+def test_a_folder_without_its_tokenizer_and_half_precision_on_a_cpu_are_refused(tmp_path: Path) -> None:
+    model, tokenizer = tiny("bert")
+    model.float().save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="holds no tokenizer"):
+        attnaudit.from_huggingface(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="float16 is for CUDA"):
+        attnaudit.from_huggingface(tmp_path, dtype="float16")
+    kept, batch = find_target(str(tmp_path), 0)
+    assert len(batch) == 3
+    assert kept.read(batch).alpha.shape[0] == 3

@@ -149,7 +149,7 @@ def _no_scale(finding: Finding, *, is_truth: bool) -> str | None:
     if math.isnan(finding.ceiling):
         return "there is no ceiling: it takes the measures gradient and leave_one_out"
     if not is_truth and finding.ceiling < _LEAST_AGREEMENT:
-        return f"the measures hardly agree with each other (tau {number(finding.ceiling)}), so they are no witnesses"
+        return f"the measures hardly agree with each other (tau {finding.ceiling:.3f}, below {_LEAST_AGREEMENT}), so they are no witnesses"
     return "floor and ceiling are not apart" if finding.ceiling - finding.floor <= 0.02 else None
 
 
@@ -201,13 +201,15 @@ def _stable(look: _Lookup) -> Answer:
     tau = look("stability", "tau", "rank agreement (tau) with another training's attention")
     same = look("stability", "same_decision", "other trainings that decide the same")
     if share is None:
-        reason = "one training does not show it; give others: other_models=[…], --other-models, or `attnaudit run --other-seeds 2`"
+        reason = "one training does not show it; give others: other_models=[…], --other-models, or run --other-seeds 2"
         return Answer(question, UNKNOWN, reason, (), "what another training would attend to")
     found = tuple(f for f in (share, tau, same) if f is not None)
     said = f"another training that decides the same attends {_percent(share.value)} as far away as any could"
     # Attention that is nearly uniform is near to itself in every training, whatever order its weights are in.
     same_order = tau is not None and tau.low > _LEAST_AGREEMENT
     answer = NO if share.low > 0.65 else YES if share.high < 0.35 and same_order else PARTLY
+    if answer == PARTLY and (share.high > 0.65 or share.low < 0.35 <= share.high):
+        said += "; the interval is too wide to say more"
     if answer == PARTLY and share.high < 0.35:
         told = f"(tau {number(tau.value) if tau is not None else '–'})"
         unlike = tau is None or tau.value <= _LEAST_AGREEMENT
@@ -223,9 +225,14 @@ def _cautions(look: _Lookup, about: dict[str, Any]) -> Iterator[str]:
     count = look.count
     if 0 < count < _FEW:
         told = "one example was" if count == 1 else f"{count} examples were"
-        yield f"only {told} audited; intervals are rough below {_FEW}, and one example has none"
+        yield f"only {told} audited; " + (
+            "one has no interval" if count == 1 else f"intervals are rough below {_FEW}"
+        )
     if about.get("truncated"):
-        yield f"{about['truncated']} of {count} texts are longer than the model reads and were cut"
+        yield f"{about['truncated']} of {count} texts {'is' if about['truncated'] == 1 else 'are'} longer than the model reads and cut"
+    other = look("stability", "jsd_share", "")
+    if other is not None and other.high == 0:
+        yield "the other training attends exactly as this one does: is it the same model?"
     right, majority = look("uniform_attention", "correct", "accuracy"), about.get("majority")
     if right is not None and majority is not None and right.low <= majority:
         yield (

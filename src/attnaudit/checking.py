@@ -15,13 +15,22 @@ from attnaudit.loading import load
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.vocabulary import END, START
 
+_TEXTS = ("The film was good, and we liked it very much.", "A dull film.", "Not good at all, but short.")
+
 
 def find_target(target: str, seed: int) -> tuple[AttentionModel, Batch]:
-    """A run directory, glass:KIND, or package.module:name: a model, or a function that returns (model, batch)."""
+    """A run directory, the folder of a saved Hugging Face classifier, glass:KIND, or package.module:name: a model, or a function that returns
+    (model, batch)."""
     if target.startswith("glass:"):
         kind = target.removeprefix("glass:")
         return Glass(kind), glass_batch(seed=seed)  # type: ignore[arg-type]  # Glass refuses what it does not know
-    if Path(target).is_dir():
+    folder = Path(target)
+    if folder.is_dir() and (folder / "config.json").is_file():
+        from attnaudit.models.huggingface import from_huggingface
+
+        hugging = from_huggingface(folder)
+        return hugging, hugging.batches(_TEXTS)[0]
+    if folder.is_dir():
         run = load(target)
         queried = run.results.about["run"]["model"]["with_query"]
         return run.model, random_batch(words=len(run.vocabulary), with_query=queried, seed=seed)

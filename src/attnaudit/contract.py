@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attnaudit import masking
+from attnaudit.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)  # tensors have no single truth value to compare by
@@ -34,6 +35,13 @@ class Batch:
     classes: Tensor | None = None  # (B,C) bool, the candidate answers
     labels: Tensor | None = None  # (B,) int64
     evidence: Tensor | None = None  # (B,T) bool, the known truth
+
+    def __post_init__(self) -> None:
+        if len(self.example_id) != len(self.tokens) or self.tokens.shape != self.mask.shape:
+            raise InputError(
+                f"A batch needs one example_id a text, and a mask like its tokens: got {len(self.example_id)} ids, tokens "
+                f"{tuple(self.tokens.shape)}, mask {tuple(self.mask.shape)}."
+            )
 
     def __len__(self) -> int:
         return len(self.example_id)

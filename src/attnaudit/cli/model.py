@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from attnaudit.errors import InputError
+
 if TYPE_CHECKING:
     from attnaudit.results import Results
 
@@ -38,6 +40,7 @@ def audit_model(
     dtype: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
     fail_if: Annotated[str | None, typer.Option(help='Exit code 3 if any holds: "matters=no; points!=yes".')] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results and the page.")] = Path("audit"),
+    force: Annotated[bool, typer.Option("--force", help="Replace results that are in the folder already.")] = False,
 ) -> None:  # fmt: skip
     """Audit your own model: may its attention be shown as an explanation? Nothing is trained and nothing is downloaded.
 
@@ -48,10 +51,11 @@ def audit_model(
     from attnaudit.cli.choices import gate, split
     from attnaudit.gate import check_conditions
     from attnaudit.models.huggingface import from_huggingface
+    from attnaudit.models.huggingface.labels import class_numbers
     from attnaudit.own_texts import read_texts
     from attnaudit.running import check_device
     from attnaudit.sampling import sampled
-    from attnaudit.store import check_writable
+    from attnaudit.store import check_writable, is_complete
 
     if fail_if is not None:
         check_conditions(fail_if)
@@ -64,6 +68,10 @@ def audit_model(
     find_measures(wanted["measures"])
     check_writable(out.parent)
     read, bad = read_texts(data, text=text_column, label=label_column, pair=pair_column, skip_bad=skip_bad)
+    if is_complete(out) and not force:
+        raise InputError(
+            f"{out} holds results already. Give another folder with --out, or --force to replace them."
+        )
     chosen = sampled(read, sample, seed)
     how: dict[str, Any] = {
         "layers": numbers(layers),
@@ -76,11 +84,14 @@ def audit_model(
     model = from_huggingface(model_dir, **how)
     others = [from_huggingface(each, **how) for each in other_models or ()]
     labels = None if chosen[0].label is None else [each.label for each in chosen]
+    if labels is not None:  # all of them, not only those that are drawn
+        class_numbers([each.label for each in read], model.class_names, 0)
     batches = model.batches([each.text for each in chosen], labels)
     _estimate(model, batches, wanted, seed)
     results = audit(model, batches, seed=seed, other_models=others, **wanted)
     results.about["texts"] = {
         "file": str(data),
+        "model": model_dir.resolve().name,
         "read": len(read),
         "audited": len(chosen),
         "skipped": bad.note(),
@@ -88,7 +99,7 @@ def audit_model(
     }
     results.save(out)
     page = results.to_html(out / "report.html")
-    _tell(results, len(read), len(chosen))
+    _tell(results, len(read), len(chosen), bad.note().get("rows", 0))
     typer.echo(f"\nResults: {out}\nReport: {page}")
     if fail_if is not None:
         gate(results, fail_if)
@@ -129,7 +140,14 @@ def _estimate(model: Any, batches: list[Any], wanted: dict[str, Any], seed: int)
     typer.echo(f"About {told} for {count} texts.\n", err=True)
 
 
-def _tell(results: Results, read: int, audited: int) -> None:
+def _tell(results: Results, read: int, audited: int, skipped: int) -> None:
+    told = results.about["model"]
+    rows = results.about["rows"]
+    typer.echo(
+        f"{told['model']}, layer {', '.join(map(str, told['layers']))}, {rows} row{'s' if rows > 1 else ''} of attention; {audited} texts."
+    )
+    if skipped:
+        typer.echo(f"{skipped} row{'s were' if skipped > 1 else ' was'} skipped: no text, or no label.")
     if audited < read:
         typer.echo(f"{audited} of {read} texts were audited, each label in its share.")
     if cut := results.about.get("truncated"):

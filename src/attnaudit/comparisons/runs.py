@@ -12,6 +12,7 @@ from attnaudit.statistics.inference import Spread, length_matched
 from attnaudit.summary import EVERY_ROW
 
 KEY = ["audit", "measure", "metric", "row"]
+MATCHED = "matched by length"
 
 
 def side_by_side(first: Results, second: Results, *, every: bool = False) -> str:
@@ -22,7 +23,13 @@ def side_by_side(first: Results, second: Results, *, every: bool = False) -> str
     shown = values if every else values[_on_card(values, first, second)]
     counts = " and ".join(str(each.frame()["example_id"].nunique()) for each in (first, second))
     how = values["how"].iloc[0] if len(values) else "nothing in common"
+    if how == MATCHED:
+        how += " (so not the difference of the two means, which are of all texts)"
+    data = [
+        each.about.get("run", {}).get("choices", {}).get("dataset", "your texts") for each in (first, second)
+    ]
     lines = [
+        *([f"The two are about different data, {data[0]} and {data[1]}.\n"] if data[0] != data[1] else []),
         compare_cards(first, second).to_string(index=False),
         f"\nfirst − second, {how}, {counts} examples:",
         shown.drop(columns="how").to_string(index=False, float_format="{:.3f}".format),
@@ -87,7 +94,7 @@ def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.Data
                 "difference": difference,
                 "low": low,
                 "high": high,
-                "how": "paired" if paired else "matched by length",
+                "how": "paired" if paired else MATCHED,
             }
         )
     return pd.DataFrame(lines)

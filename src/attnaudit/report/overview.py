@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import PurePath as Path
 from typing import Any
 
 import pandas as pd
@@ -30,8 +31,10 @@ _COLUMNS = (
 
 
 def title(results: Results) -> str:
-    choices = results.about.get("run", {}).get("choices")
-    return "Your model" if choices is None else " · ".join(telling(choices))
+    choices, texts = results.about.get("run", {}).get("choices"), results.about.get("texts", {})
+    if choices is not None:
+        return " · ".join(telling(choices))
+    return f"{texts['model']} · {Path(texts['file']).name}" if "model" in texts else "Your model"
 
 
 def dimensions(all_results: Sequence[Results]) -> list[dict[str, str]]:

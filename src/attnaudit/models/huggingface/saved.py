@@ -12,6 +12,15 @@ import torch
 from attnaudit.errors import InputError
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+_TOKENIZERS = (
+    "tokenizer.json",
+    "tokenizer.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "vocab.txt",
+    "vocab.json",
+    "spm.model",
+)
 
 
 def load_saved(folder: Path, dtype: str | torch.dtype | None, device: str | None) -> tuple[Any, Any]:
@@ -23,9 +32,17 @@ def load_saved(folder: Path, dtype: str | torch.dtype | None, device: str | None
             "Auditing a saved model needs transformers. Run pip install 'attnaudit[hf]'."
         ) from error
     kind = _known_dtype(dtype)
+    if kind == torch.float16 and not str(device or "cpu").startswith("cuda"):
+        raise InputError(
+            "float16 is for CUDA devices; on a CPU it takes minutes for seconds of work. Use bfloat16 or float32."
+        )
     if not (folder / "config.json").is_file():
         raise InputError(
             f"{folder} holds no config.json. Give the folder that model.save_pretrained and tokenizer.save_pretrained wrote."
+        )
+    if not any((folder / name).is_file() for name in _TOKENIZERS):
+        raise InputError(
+            f"{folder} holds no tokenizer. Save it there too: tokenizer.save_pretrained(folder)."
         )
     if not any(folder.glob("*.safetensors")):
         raise InputError(

@@ -7,7 +7,8 @@ const moreCharts = (() => {
     const wanted = view.group < 0 ? -1 : view.group;
     const rows = data.removal.filter((each) => each.class === wanted).map((each) => ({ ...each, class: chartSpecs.className(data, each.class),
       measure: each.measure === "smallest_set" ? "smallest set (exact)" : plain(each.measure), ever: each.flipped / each.count }));
-    rows.sort((a, b) => a.q50 - b.q50 || a.q75 - b.q75 || b.flipped - a.flipped);
+    const exact = (row) => Number(row.measure !== "smallest set (exact)");
+    rows.sort((a, b) => exact(a) - exact(b) || a.q50 - b.q50 || a.q75 - b.q75 || b.flipped - a.flipped);
     const y = { field: "measure", type: "nominal", title: null, sort: rows.map((row) => row.measure), axis: { labelLimit: 170 } };
     const tooltip = ["measure", "q5", "q25", "q50", "q75", "q95", "flipped", "count"].map((field) => ({ field }));
     const mark = { condition: { test: "datum.measure === 'smallest set (exact)'", value: view.second }, value: view.first };
@@ -36,7 +37,7 @@ const moreCharts = (() => {
     const { names, cells } = data.matrix;
     const shown = names.map(plain);
     const rows = cells.flatMap((cell) => [cell, { ...cell, a: cell.b, b: cell.a }]).map((cell) => ({ ...cell, a: plain(cell.a), b: plain(cell.b) }));
-    const axis = (field) => ({ field, type: "nominal", title: null, sort: shown, scale: { domain: shown }, axis: { labelAngle: field === "a" ? -40 : 0, labelLimit: 150 } });
+    const axis = (field) => ({ field, type: "nominal", title: null, sort: shown, scale: { domain: shown }, axis: { labelAngle: field === "a" ? -40 : 0, labelLimit: 150, labelOverlap: false } });
     return { rows, height: 26 * names.length, spec: { data: { values: rows }, layer: [
       { mark: "rect", encoding: { x: axis("a"), y: axis("b"), tooltip: ["a", "b", "tau", "count"].map((field) => ({ field })),
         color: quantity("tau", "tau", { scale: { domain: [-1, 0, 1], range: view.diverging, interpolate: "rgb" }, legend: { orient: "top", gradientLength: 140, gradientThickness: 8 } }) } },
