@@ -202,3 +202,11 @@ def test_other_trainings_lie_apart_and_are_no_runs_of_their_own(tmp_path: Path) 
     apart = store.find_runs([tmp_path / "other_seeds"])
     assert [store.read_run(each)["choices"]["seed"] for each in apart] == [1, 2]
     assert not math.isnan(load(folder).results.mean("stability", "jsd"))
+
+
+def test_results_can_be_read_by_whoever_can_read_their_folder(tmp_path: Path) -> None:
+    tmp_path.chmod(0o750)
+    found = audit(
+        Glass("oracle"), glass_batch(8), audits=["permutation"], measures=["random"], show_progress=False
+    )
+    assert found.save(tmp_path / "out").stat().st_mode & 0o777 == 0o750

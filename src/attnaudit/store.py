@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -60,6 +61,9 @@ def draft(folder: Path) -> Iterator[Path]:
     """A folder to write a run in, which takes the place of `folder` when all is written; nothing is left of it after a failure."""
     check_writable(folder.parent)
     working = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
+    working.chmod(
+        stat.S_IMODE(folder.parent.stat().st_mode) | stat.S_IRWXU
+    )  # mkdtemp's own is for nobody else
     try:
         yield working
         if folder.exists():

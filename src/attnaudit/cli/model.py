@@ -133,6 +133,7 @@ def _estimate(model: Any, batches: list[Any], wanted: dict[str, Any], seed: int)
         audit(model, part, seed=seed, illustrated=0, show_progress=False, **wanted)
         return time.monotonic() - started
 
+    seconds_of(fewer)  # the first time is slow: libraries are still being loaded
     # What one more text costs: what is done once, whatever their number, does not count.
     each = max(seconds_of(few) - seconds_of(fewer), 0) / (few - fewer)
     seconds = each * count
