@@ -368,6 +368,18 @@ def test_no_ranking_beats_the_exact_minimum_at_any_quantile() -> None:
     assert worst["q95"] == 1.0  # what it never flips counts as all of the words
 
 
+def test_runs_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
+    found = results("oracle")
+    choices = {"dataset": "glass", "encoder": "none", "scorer": "none", "projection": "softmax", "seed": 0}
+    runs = [
+        replace(found, about={**found.about, "run": {"choices": {**choices, "sample": size}}})
+        for size in (80, 40)
+    ]
+    page = Page(write_page(runs, tmp_path / "page.html").read_text(encoding="utf-8"))
+    titles = [each["title"] for each in json.loads(page.data["runs"])]
+    assert [title.rpartition(" · ")[2] for title in titles] == ["sample 80", "sample 40"]
+
+
 def test_the_curve_of_concentration() -> None:
     def of(weights: list[list[float]], predicted: list[int]) -> Any:
         lines = pd.DataFrame(

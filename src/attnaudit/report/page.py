@@ -43,6 +43,9 @@ def page_html(
     many = len(results) > _MANY
     dims = overview.dimensions(results)
     runs = [_run(each, at) for at, each in enumerate(results)]
+    for run, dim in zip(runs, dims, strict=True):
+        if "other" in dim:  # what tells it from a run of the same name
+            run["title"] = f"{run['title']} · {dim['other']}"
     data: dict[str, Any] = {
         "runs": [
             {"title": run["title"], "dimensions": dim, "classes": each.about["classes"]}
