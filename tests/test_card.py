@@ -313,6 +313,19 @@ def test_a_bound_that_is_not_reached_is_said() -> None:
     assert exact.because.endswith("as any could be")
 
 
+@pytest.mark.parametrize(("count", "expected"), [(4, UNKNOWN), (5, YES)])
+def test_fewer_than_five_examples_decide_nothing(count: int, expected: str) -> None:
+    lines = [
+        {**line("permutation/tvd_median", 0.5), "count": count},
+        {**line("agreement/tau@gradient", 0.9), "count": count},
+    ]
+    card = card_of(*lines)
+    assert (card[MATTERS].answer, card[POINTS].answer) == (expected, expected)
+    if expected == UNKNOWN:
+        assert "too few values" in card[MATTERS].because
+        assert "too few values" in card[POINTS].because
+
+
 def test_what_could_not_be_told_is_no_refusal() -> None:
     card = card_of(line("permutation/tvd_median", 0.05), line("evidence/hit@attention", 1.0))
     assert card.verdict == (

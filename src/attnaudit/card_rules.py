@@ -14,6 +14,7 @@ from attnaudit.card import NO, PARTLY, UNKNOWN, YES, Answer, Card, Finding, numb
 # Below this the measures do not agree enough with each other to be asked about the attention.
 _LEAST_AGREEMENT = 0.2
 _FEW = 50  # examples
+_LEAST = 5  # resamples of fewer examples are all alike, and their interval is none
 _MOST = 0.9  # of the texts must have a floor and a ceiling, or it is said
 
 
@@ -39,8 +40,8 @@ class _Lookup:
 
     def __call__(self, audit: str, metric: str, meaning: str, measure: str = "") -> Finding | None:
         line: Any = self._by.get((answering(audit, self._audits) or audit, measure, metric))
-        # A number without an interval (a single example) decides nothing.
-        if line is None or math.isnan(line.mean) or math.isnan(line.low):
+        # A number without an interval to speak of decides nothing.
+        if line is None or math.isnan(line.mean) or math.isnan(line.low) or self.count < _LEAST:
             return None
         name = f"{line.audit}/{metric}" + (f"@{measure}" if measure else "")
         return Finding(
@@ -59,7 +60,7 @@ class _Lookup:
         """Why an audit has no number to decide by."""
         if not self.ran(audit):
             return f"the audit {audit} was not run"
-        return f"the audit {audit} has too few values for an interval; it takes at least two examples"
+        return f"the audit {audit} has too few values for an interval; it takes at least {_LEAST} examples"
 
     def ran(self, audit: str) -> bool:
         return answering(audit, self._audits) is not None
@@ -118,6 +119,8 @@ def _points(look: _Lookup) -> Answer:
     if truth is None and not witnesses:
         ran = look.ran("agreement") or look.ran("evidence")
         reason = "nothing to compare with" if ran else "the audits agreement and evidence were not run"
+        if ran and look.count < _LEAST:
+            reason = look.why_not("agreement" if look.ran("agreement") else "evidence")
         return Answer(question, UNKNOWN, reason, (), blind)
     # The known truth outranks measures that only stand in for it; of those, the less favourable one decides.
     key = truth or min(witnesses, key=lambda finding: _relative(finding, finding.value))
