@@ -289,3 +289,16 @@ def test_results_are_replaced_only_when_asked_and_every_label_is_checked(
     wrong = csv_file(tmp_path / "wrong.csv", [*LABELLED, ("a film", "superb")])
     for seed in ("0", "1", "2"):  # whichever texts are drawn
         assert "superb" in refused(folder, wrong, tmp_path / "none", "--sample", "3", "--seed", seed)
+
+
+def test_a_sample_of_the_labels_means_what_the_whole_column_means(tmp_path: Path) -> None:
+    """Classes called 1, 2, 3 and labels 0, 1, 2: a sample without a 0 would look like names, and every label would be one class off."""
+    model, tokenizer = tiny("bert", id2label={0: "1", 1: "2", 2: "3"})
+    model.float().save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    rows = [(TEXTS[0], "0"), *[(text, label) for text in TEXTS[:2] for label in ("1", "2")] * 3]
+    data = csv_file(tmp_path / "own.csv", rows)
+    told(tmp_path / "model", data, tmp_path / "out", "--sample", "6")
+    labels = [label for label, _ in each_text(tmp_path / "out")]
+    assert 0 not in labels  # none was drawn: this is the case in question
+    assert sorted(labels) == [1, 1, 1, 2, 2, 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,12 +68,11 @@ def audit_model(
     find_audits(wanted["audits"])
     find_measures(wanted["measures"])
     check_writable(out.parent)
-    read, bad = read_texts(data, text=text_column, label=label_column, pair=pair_column, skip_bad=skip_bad)
     if is_complete(out) and not force:
         raise InputError(
             f"{out} holds results already. Give another folder with --out, or --force to replace them."
         )
-    chosen = sampled(read, sample, seed)
+    read, bad = read_texts(data, text=text_column, label=label_column, pair=pair_column, skip_bad=skip_bad)
     how: dict[str, Any] = {
         "layers": numbers(layers),
         "heads": numbers(heads),
@@ -83,9 +83,13 @@ def audit_model(
     }
     model = from_huggingface(model_dir, **how)
     others = [from_huggingface(each, **how) for each in other_models or ()]
-    labels = None if chosen[0].label is None else [each.label for each in chosen]
-    if labels is not None:  # all of them, not only those that are drawn
-        class_numbers([each.label for each in read], model.class_names, 0)
+    if labelled := read[0].label is not None:
+        # Before any are drawn: what a column of labels means, names or numbers, is seen in the whole of it.
+        names = model.class_names or []
+        known = class_numbers([each.label for each in read], names, 0)
+        read = [replace(each, label=names[number]) for each, number in zip(read, known, strict=True)]
+    chosen = sampled(read, sample, seed)
+    labels = [each.label for each in chosen] if labelled else None
     batches = model.batches([each.text for each in chosen], labels)
     _estimate(model, batches, wanted, seed)
     results = audit(model, batches, seed=seed, other_models=others, **wanted)
@@ -95,7 +99,7 @@ def audit_model(
         "read": len(read),
         "audited": len(chosen),
         "skipped": bad.note(),
-        "labelled": labels is not None,
+        "labelled": labelled,
     }
     results.save(out)
     page = results.to_html(out / "report.html")
