@@ -313,17 +313,16 @@ def test_a_bound_that_is_not_reached_is_said() -> None:
     assert exact.because.endswith("as any could be")
 
 
-@pytest.mark.parametrize(("count", "expected"), [(4, UNKNOWN), (5, YES)])
-def test_fewer_than_five_examples_decide_nothing(count: int, expected: str) -> None:
-    lines = [
-        {**line("permutation/tvd_median", 0.5), "count": count},
-        {**line("agreement/tau@gradient", 0.9), "count": count},
-    ]
-    card = card_of(*lines)
+@pytest.mark.parametrize(
+    ("count", "undefined", "expected"),
+    [(4, 0.0, UNKNOWN), (5, 0.0, YES), (100, 0.96, UNKNOWN), (100, 0.95, YES)],
+)
+def test_fewer_than_five_values_decide_nothing(count: int, undefined: float, expected: str) -> None:
+    made = (line("permutation/tvd_median", 0.5), line("agreement/tau@gradient", 0.9))
+    card = card_of(*({**each, "count": count, "nan_share": undefined} for each in made))
     assert (card[MATTERS].answer, card[POINTS].answer) == (expected, expected)
     if expected == UNKNOWN:
         assert "too few values" in card[MATTERS].because
-        assert "too few values" in card[POINTS].because
 
 
 def test_what_could_not_be_told_is_no_refusal() -> None:

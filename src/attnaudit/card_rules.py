@@ -40,8 +40,8 @@ class _Lookup:
 
     def __call__(self, audit: str, metric: str, meaning: str, measure: str = "") -> Finding | None:
         line: Any = self._by.get((answering(audit, self._audits) or audit, measure, metric))
-        # A number without an interval to speak of decides nothing.
-        if line is None or math.isnan(line.mean) or math.isnan(line.low) or self.count < _LEAST:
+        # A number without an interval to speak of decides nothing: one that is undefined for all but a few examples among them.
+        if line is None or math.isnan(line.low) or round(line.count * (1 - line.nan_share)) < _LEAST:
             return None
         name = f"{line.audit}/{metric}" + (f"@{measure}" if measure else "")
         return Finding(

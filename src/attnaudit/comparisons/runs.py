@@ -13,6 +13,7 @@ from attnaudit.summary import EVERY_ROW
 
 KEY = ["audit", "measure", "metric", "row"]
 MATCHED = "matched by length"
+_AT_ONCE = 256  # numbers, each with its resamples by length
 
 
 def side_by_side(first: Results, second: Results, *, every: bool = False) -> str:
@@ -82,8 +83,11 @@ def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.Data
         ends = [Spread(float(e), float(low), float(high)) for e, low, high in zip(*interval[:3], strict=True)]
     else:
         sizes = _lengths(first).loc[a.index].to_numpy(), _lengths(second).loc[b.index].to_numpy()
-        values = [each[shared].to_numpy(float) for each in (a, b)]
-        ends = length_matched(values[0], sizes[0], values[1], sizes[1], seed=seed)
+        ends = []
+        for start in range(0, len(shared), _AT_ONCE):  # the same draws for every part
+            part = shared[start : start + _AT_ONCE]
+            values = [each[part].to_numpy(float) for each in (a, b)]
+            ends += length_matched(values[0], sizes[0], values[1], sizes[1], seed=seed)
     for column, (difference, low, high) in zip(shared, ends, strict=True):
         means = [float(np.nanmean(each[column])) if each[column].notna().any() else np.nan for each in (a, b)]
         lines.append(
