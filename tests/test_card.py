@@ -325,6 +325,18 @@ def test_fewer_than_five_values_decide_nothing(count: int, undefined: float, exp
         assert "too few values" in card[MATTERS].because
 
 
+@pytest.mark.parametrize(("same", "told"), [(0.5, True), (0.95, False)])
+def test_trainings_that_decide_otherwise_are_told(same: float, told: bool) -> None:
+    lines = [
+        line("stability/jsd_share", 0.1),
+        line("stability/tau", 0.9),
+        line("stability/same_decision", same),
+    ]
+    found = answer(STABLE, *lines)
+    assert found.answer == YES
+    assert ("only 50 % of the decisions are the same" in found.because) == told
+
+
 def test_what_could_not_be_told_is_no_refusal() -> None:
     card = card_of(line("permutation/tvd_median", 0.05), line("evidence/hit@attention", 1.0))
     assert card.verdict == (

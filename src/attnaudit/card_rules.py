@@ -15,7 +15,7 @@ from attnaudit.card import NO, PARTLY, UNKNOWN, YES, Answer, Card, Finding, numb
 _LEAST_AGREEMENT = 0.2
 _FEW = 50  # examples
 _LEAST = 5  # resamples of fewer examples are all alike, and their interval is none
-_MOST = 0.9  # of the texts must have a floor and a ceiling, or it is said
+_MOST = 0.9  # of the texts must have a floor and a ceiling, or be decided alike by other trainings; if fewer, it is said
 
 
 def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
@@ -208,6 +208,8 @@ def _stable(look: _Lookup) -> Answer:
         return Answer(question, UNKNOWN, reason, (), "what another training would attend to")
     found = tuple(f for f in (share, tau, same) if f is not None)
     said = f"another training that decides the same attends {_percent(share.value)} as far away as any could"
+    if same is not None and same.value < _MOST:
+        said += f"; only {_percent(same.value)} of the decisions are the same"
     # Attention that is nearly uniform is near to itself in every training, whatever order its weights are in.
     same_order = tau is not None and tau.low > _LEAST_AGREEMENT
     answer = NO if share.low > 0.65 else YES if share.high < 0.35 and same_order else PARTLY
