@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from attnaudit import store
 from attnaudit.cell import make_cell
@@ -25,6 +28,17 @@ def finished(out: Path, **changes: object) -> Path:
 def opened(folder: Path) -> Run:
     (run,) = gather([folder]).runs
     return run
+
+
+def edit_run(folder: Path, change: Callable[[dict[str, Any]], None], *, with_checksums: bool = True) -> None:
+    """run.json as somebody who knows the format, or an earlier version that kept no checksums, might have written it."""
+    details = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    change(details)
+    if with_checksums:
+        store.write_mark(folder / "run.json", details)
+    else:
+        del details["files"], details["checksum"]
+        store.write_json(folder / "run.json", details)
 
 
 def renamed_classes(folder: Path, to: Path, names: tuple[str, str]) -> Path:

@@ -424,7 +424,7 @@ def test_a_site_holds_every_example_on_pages_that_find_each_other(tmp_path: Path
 
 def test_a_site_is_never_written_over_a_stranger(oracle: Results, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<h1>mine</h1>", encoding="utf-8")
-    with pytest.raises(InputError, match="not made by attnaudit"):
+    with pytest.raises(InputError, match="not written by attnaudit"):
         write_site([oracle], tmp_path)
     assert (tmp_path / "index.html").read_text(encoding="utf-8") == "<h1>mine</h1>"
     (tmp_path / "index.html").unlink()

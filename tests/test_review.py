@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.running import run_cell
 from attnaudit.statistics.inference import length_matched
+from finished_runs import edit_run
 
 
 def _batch(count: int = 24) -> Batch:
@@ -146,13 +146,10 @@ def test_a_run_that_names_foreign_data_is_not_read_without_trust(
     folder = run_cell(cell, tmp_path, show_progress=False)
     (tmp_path / "evil_data.py").write_text("raise SystemExit('code ran')")
     monkeypatch.syspath_prepend(tmp_path)
-    details = json.loads((folder / "run.json").read_text())
-    details["choices"]["dataset"] = "evil_data:go"
-    (folder / "run.json").write_text(json.dumps(details))
+    edit_run(folder, lambda details: details["choices"].update(dataset="evil_data:go"))
     with pytest.raises(InputError, match="Loading would run it"):
         audited_batches(folder)
-    details["choices"] |= {"dataset": "keyword", "base": "../elsewhere"}
-    (folder / "run.json").write_text(json.dumps(details))
+    edit_run(folder, lambda details: details["choices"].update(dataset="keyword", base="../elsewhere"))
     with pytest.raises(InputError, match="no name of a run in the same folder"):
         audited_batches(folder)
 

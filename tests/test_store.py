@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,11 @@ from attnaudit.batching import batches_of
 from attnaudit.cell import Cell, make_cell
 from attnaudit.datasets import load as load_dataset
 from attnaudit.datasets.reading.fingerprint import fingerprint
-from attnaudit.errors import InputError
+from attnaudit.errors import InputError, OutputError
 from attnaudit.loading import load
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.running import run_cell
+from finished_runs import edit_run
 
 DATASET = "keyword:train=300,dev=60,test=40,length=8,jitter=2,distractors=1"
 
@@ -105,8 +107,10 @@ def test_a_failed_run_never_looks_whole(stage: str, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(store, "write_json", write)
     other = audit(Glass("inert"), glass_batch(8), show_progress=False)
     for target in ("run", "new"):
-        with pytest.raises(OSError, match="No space"):
-            other.save(tmp_path / target)
+        with pytest.raises(
+            OutputError, match=r"No space left on device\. The results could not be kept elsewhere"
+        ):
+            other.save(tmp_path / target, force=True)
     # What was there is there still, whole; what was not there has not come into being; no draft is left.
     pd.testing.assert_frame_equal(store.load_results(tmp_path / "run").values, results.values)
     assert [each.name for each in tmp_path.iterdir()] == ["run"]
@@ -128,9 +132,7 @@ def test_a_damaged_or_foreign_run_is_not_complete_and_is_run_again(damage: str, 
 
 def test_a_run_that_names_foreign_code_is_not_loaded_unless_trusted(tmp_path: Path) -> None:
     made = run_cell(cell(), tmp_path, show_progress=False)
-    details = json.loads((made / "run.json").read_text())
-    details["model"]["projection"] = "subprocess:call:args=touch pwned"
-    (made / "run.json").write_text(json.dumps(details))
+    edit_run(made, lambda details: details["model"].update(projection="subprocess:call:args=touch pwned"))
     with pytest.raises(InputError, match=r"code from outside: subprocess:call.*trust_code=True"):
         load(made)
 
@@ -204,9 +206,12 @@ def test_other_trainings_lie_apart_and_are_no_runs_of_their_own(tmp_path: Path) 
     assert not math.isnan(load(folder).results.mean("stability", "jsd"))
 
 
-def test_results_can_be_read_by_whoever_can_read_their_folder(tmp_path: Path) -> None:
-    tmp_path.chmod(0o750)
-    found = audit(
-        Glass("oracle"), glass_batch(8), audits=["permutation"], measures=["random"], show_progress=False
-    )
-    assert found.save(tmp_path / "out").stat().st_mode & 0o777 == 0o750
+def test_a_folder_of_results_has_the_mode_that_the_umask_gives(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    old = os.umask(0o027)
+    try:
+        folder = run_cell(cell(), tmp_path, show_progress=False)
+    finally:
+        os.umask(old)
+    assert folder.stat().st_mode & 0o777 == 0o750
+    assert {each.stat().st_mode & 0o777 for each in folder.iterdir()} == {0o640}

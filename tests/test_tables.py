@@ -312,7 +312,7 @@ def test_the_command_writes_every_table_and_names_what_it_leaves_out(
 
     assert call(str(runs), "--out", str(tmp_path / "t")) == 0
     capsys.readouterr()
-    top = sorted(path.name for path in (tmp_path / "t").iterdir() if path.is_file())
+    top = sorted(path.name for path in (tmp_path / "t").glob("[!.]*") if path.is_file())
     assert top == sorted(
         f"{name}.{ending}"
         for name in ("runs", "jain_wallace_table2", "flips")
@@ -342,7 +342,7 @@ def test_the_same_runs_give_the_same_bytes(run: Run, tmp_path: Path) -> None:
     a, b = (
         {
             path.relative_to(tmp_path / name): path.read_bytes()
-            for path in (tmp_path / name).rglob("*.*")
+            for path in (tmp_path / name).rglob("[!.]*.*")
             if path.is_file()
         }
         for name in "ab"

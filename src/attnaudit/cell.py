@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from attnaudit import choices
+from attnaudit.datasets import DATASETS
+from attnaudit.datasets.text_file import file_choice
 from attnaudit.models import Architecture
 from attnaudit.presets import preset_dataset, preset_options
 from attnaudit.train import Recipe
@@ -29,9 +32,10 @@ class Cell:
     measures: tuple[str, ...] | None = None
 
     def choices(self) -> dict[str, Any]:
+        """As stored and as the run's name is made of: of a path that begins at the root, its last part."""
         flat = {**asdict(self), **self.architecture.as_dict(), "recipe": self.recipe.as_dict()}
         del flat["architecture"]
-        return flat
+        return {**flat, "dataset": without_folders(self.dataset), "vectors": _last_part(self.vectors)}
 
 
 # What suits a dataset where nothing else is asked for. bAbI: Jain & Wallace's sizes; simulators stop once they are solved.
@@ -46,6 +50,17 @@ _SUITED: dict[str, dict[str, Any]] = {
     "keyword": {"encoder": "bilstm:hidden=32", "embedding": 50, "epochs": 6},
     "movie_reviews": {"encoder": "bilstm:hidden=64", "embedding": 100, "epochs": 6, "patience": 2},
 }
+
+
+def without_folders(choice: str) -> str:
+    """A dataset's choice without the folders of absolute paths in it, which say more of a machine than of the data."""
+    name, options = file_choice(choice, DATASETS) or choices.parse(choice)
+    shared = {key: _last_part(value) for key, value in options.items() if key != "folder"}
+    return choice if shared == options else choices.render(name, shared)
+
+
+def _last_part(value: Any) -> Any:
+    return Path(value).name if isinstance(value, str) and Path(value).expanduser().is_absolute() else value
 
 
 def make_cell(dataset: str, *, preset: str | None = None, **given: Any) -> Cell:

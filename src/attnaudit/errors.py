@@ -1,10 +1,21 @@
-"""The two exceptions people are told in words: what a user can put right, and what a model or its data cannot answer."""
+"""The exceptions that reach people as a sentence: what a user can put right, what a model cannot answer, what could not be written."""
 
 from __future__ import annotations
 
 
 class InputError(ValueError):
-    """What is wrong, what was expected, what came, and what to do. The command line prints it without a traceback."""
+    """What is wrong, what was expected, what was given, and what to do. The command line prints it without a traceback."""
+
+
+class OutputError(OSError):
+    """A file or folder could not be written, usually because the disk is full. Says what was kept, where, and how to go on."""
+
+    results: object = None  # what was computed before, if anything: to be shown all the same
+
+    def __str__(self) -> str:
+        return (
+            f"{self.strerror}." if self.strerror and not self.strerror.endswith(".") else str(self.strerror)
+        )
 
 
 class NotApplicable(Exception):

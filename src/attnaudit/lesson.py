@@ -9,6 +9,7 @@ import torch
 from attnaudit.auditing import audit
 from attnaudit.card import Card
 from attnaudit.contract import Batch
+from attnaudit.core.output_files import check_file
 from attnaudit.models.glass import DECIDING, KINDS, Glass, glass_batch
 from attnaudit.report.lesson_page import write_lesson
 from attnaudit.results import Results
@@ -26,6 +27,7 @@ _FIRST_FILLER = 5
 
 def make_lesson(path: str | Path) -> Path:
     """Audit the glass models on random texts, for the cards, and on four sentences, for the playgrounds; write the page."""
+    check_file(Path(path), kind="lesson")
     batch, words = sentences()
     shown: dict[str, Results] = {kind: _audit(Glass(kind), batch, words) for kind in KINDS}
     cards: dict[str, Card] = {kind: _audit(Glass(kind), glass_batch(256), None).card() for kind in KINDS}

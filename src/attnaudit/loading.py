@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 
 from attnaudit import choices, datasets, store
 from attnaudit.batching import batches_of
 from attnaudit.datasets.reading.fingerprint import fingerprint
+from attnaudit.datasets.text_file import file_choice
 from attnaudit.errors import InputError
 from attnaudit.models import Architecture, build
 from attnaudit.results import Results
@@ -37,23 +39,23 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
     """
     folder = Path(folder)
     details = store.read_run(folder)
-    if "model" not in details:
+    if "model" not in details or "choices" not in details:
         raise InputError(f"{folder} holds results without a model; attnaudit.store.load_results reads those.")
-    vocabulary = Vocabulary(tuple(json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))))
     chosen = details["choices"]
-    named = [*details["model"].values(), chosen["dataset"], chosen["variant"]]
-    foreign = [
-        str(part) for part in named if ":" in choices.parse(str(part))[0] and not Path(str(part)).is_file()
-    ]
-    if chosen["base"] is not None and Path(str(chosen["base"])).name != chosen["base"]:
+    if chosen["base"] is not None and Path(chosen["base"]).name != chosen["base"]:
         raise InputError(f"{folder}: the base {chosen['base']!r} is no name of a run in the same folder.")
+    foreign = _foreign_code(details)
     if foreign and not trust_code:
         raise InputError(
             f"{folder} is made with code from outside: {', '.join(foreign)}. Loading would run it; "
             "if you trust the run, attnaudit.load(folder, trust_code=True)."
         )
+    store.check_files(folder, details, ("vocabulary.json", "model.safetensors"))
+    vocabulary = _read_vocabulary(folder / "vocabulary.json")
+    weights = folder / "model.safetensors"
+    _check_shapes(details["model"], vocabulary, weights)
     fresh = build_from(details["model"], vocabulary)
-    fresh.load_state_dict(load_file(folder / "model.safetensors"))
+    _fill(fresh, weights)
     model = fresh
     if choices.parse(chosen["variant"])[0] == "imposed":  # its attention is not among its parameters
         base = (
@@ -65,19 +67,79 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
     return Run(model.eval(), store.load_results(folder), vocabulary, folder)
 
 
+def _foreign_code(details: dict[str, Any]) -> list[str]:
+    """Parts named package.module:name, which are imported. Only a dataset may be a path with a colon in it."""
+    named = [*details["model"].values(), details["choices"]["variant"]]
+    if file_choice(details["choices"]["dataset"], datasets.DATASETS) is None:
+        named.append(details["choices"]["dataset"])
+    return [str(part) for part in named if ":" in choices.parse(str(part))[0]]
+
+
+def _read_vocabulary(path: Path) -> Vocabulary:
+    try:
+        words = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} cannot be read ({str(error)[:200]}). Run it again with --force.") from error
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise InputError(f"{path} is damaged: expected a list of words. Run it again with --force.")
+    return Vocabulary(tuple(words))
+
+
+def _check_shapes(made: dict[str, Any], vocabulary: Vocabulary, path: Path) -> None:
+    """Reject a run.json whose model is not the one in the file, before memory is taken for it."""
+    try:
+        with torch.device("meta"):
+            expected = {
+                name: list(value.shape) for name, value in build_from(made, vocabulary).state_dict().items()
+            }
+        with safe_open(path, framework="pt") as stored:
+            found = {name: list(stored.get_slice(name).get_shape()) for name in stored.keys()}  # noqa: SIM118 - no mapping
+    except (SafetensorError, OSError, RuntimeError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} cannot be read ({str(error)[:200]}). Run it again with --force.") from error
+    wrong = [name for name in {*expected, *found} if expected.get(name) != found.get(name)]
+    if wrong:
+        raise InputError(
+            f"{path} does not hold the model that {store.RUN} describes: {min(wrong)} has shape {found.get(min(wrong))}, "
+            f"expected {expected.get(min(wrong))}. Run it again with --force."
+        )
+
+
+def _fill(model: torch.nn.Module, path: Path) -> None:
+    """The stored weights into a fresh model."""
+    try:
+        model.load_state_dict(load_file(path))
+    except (SafetensorError, OSError, RuntimeError, ValueError, KeyError) as error:
+        raise InputError(
+            f"{path} is damaged or of another model ({str(error)[:200]}). Run it again with --force."
+        ) from error
+
+
 def audited_batches(
     folder: Path, *, data_dir: Path | None = None, trust_code: bool = False
 ) -> tuple[Any, list[Any]]:
     """The model of a finished run and the batches it was audited on. Data that has changed since is refused."""
     run = load(folder, trust_code=trust_code)
     details = store.read_run(folder)
-    splits = datasets.load(details["choices"]["dataset"], data_dir=data_dir)
+    splits = datasets.load(_found_again(details["choices"]["dataset"], data_dir), data_dir=data_dir)
     if fingerprint(splits) != details["data"]["fingerprint"]:
         raise InputError(
             f"The data of {folder} has changed since it was run. Run it again, or give the old data with --data-dir."
         )
     chosen = sampled(splits.test, details["choices"].get("sample"), details["choices"]["seed"])
     return run.model, batches_of(chosen, run.vocabulary, len(splits.classes))
+
+
+def _found_again(choice: str, data_dir: Path | None) -> str:
+    """A user's file is stored by its name, not by its folder: it is looked for here, or else in `data_dir`."""
+    name, options = file_choice(choice, datasets.DATASETS) or choices.parse(choice)
+    if name != "text_file" or data_dir is None:
+        return choice
+    for key in ("path", "dev", "test"):
+        if key in options and not Path(options[key]).is_file() and (Path(data_dir) / options[key]).is_file():
+            options[key] = str(Path(data_dir) / options[key])
+    return choices.render(name, options)
 
 
 def build_from(

@@ -86,11 +86,14 @@ class Results:
             needed=pd.array(needed, dtype="Int64")
         )
 
-    def save(self, folder: str | Path) -> Path:
-        """Write values, summary, examples and card to a folder, complete or not at all. `attnaudit.store.load_results` reads it back."""
+    def save(self, folder: str | Path, *, force: bool = False) -> Path:
+        """Write values, summary, examples and card to a new folder, complete or not at all. `attnaudit.store.load_results` reads it back.
+
+        force: replace results that are there already. A folder with anything else in it is never touched.
+        """
         from attnaudit.store import save_results
 
-        return save_results(self, Path(folder))
+        return save_results(self, Path(folder), force=force)
 
     def to_html(self, path: str | Path) -> Path:
         """One self-contained page: card, tables, heatmaps."""

@@ -1,11 +1,12 @@
-"""From a cell to a finished run: train, audit the test split, store; skipped when done."""
+"""From a cell to a finished run: train, audit the test split, store; skipped if done."""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from safetensors.torch import save_file
@@ -15,9 +16,12 @@ from attnaudit.asked import find_audits, find_measures
 from attnaudit.auditing import audit
 from attnaudit.batching import batches_of
 from attnaudit.cell import Cell
+from attnaudit.core.notices import notice
+from attnaudit.core.output_files import check_file, check_writable, sha256
+from attnaudit.core.output_folders import mark_of, set_aside, write_folder
 from attnaudit.datasets.reading.fingerprint import fingerprint
 from attnaudit.datasets.splits import Splits
-from attnaudit.errors import InputError
+from attnaudit.errors import InputError, OutputError
 from attnaudit.loading import build_from, load
 from attnaudit.performance import performance
 from attnaudit.sampling import sampled
@@ -31,6 +35,14 @@ OTHER_SEEDS = (
 )
 
 
+class Place(NamedTuple):
+    """Where a run lies, and whether it is there already."""
+
+    folder: Path
+    done: bool
+    splits: Splits | None = None  # the data, if it had to be read to find out
+
+
 def run_cell(
     cell: Cell,
     out: Path,
@@ -39,16 +51,23 @@ def run_cell(
     device: str = "cpu",
     force: bool = False,
     show_progress: bool = True,
+    place: Place | None = None,
 ) -> Path:
-    """Train, audit the test split, write the run directory below out; a complete one is left as it is, unless its data changed."""
-    folder = out / store.run_name(cell.choices())
-    if not force and is_done(cell, out, data_dir=data_dir):
+    """Train, audit the test split, write the run directory below out; a complete one is left as it is unless `force`.
+
+    place: what `find_place` said, if it was asked before.
+    """
+    folder, done, splits = place or find_place(cell, out, data_dir=data_dir)
+    if done and not force:
         return folder
     _check(cell)
     check_device(device)
-    store.check_writable(out)
+    check_writable(out)
+    if folder.exists() and mark_of(folder) is None:
+        set_aside(folder)
+    check_file(folder / "report.html")
     started = time.monotonic()
-    splits = datasets.load(cell.dataset, data_dir=data_dir)
+    splits = splits or datasets.load(cell.dataset, data_dir=data_dir)
     if not splits.test:
         raise InputError(f"{splits.name}: the test split is empty, so there is nothing to audit.")
     vocabulary = Vocabulary.build(splits.train, min_count=splits.min_count)
@@ -102,6 +121,7 @@ def run_cell(
             "sizes": {name: len(getattr(splits, name)) for name in ("train", "dev", "test")},
             "vocabulary": len(vocabulary),
             "vector_coverage": coverage,
+            "vectors": None if cell.vectors is None else sha256(Path(cell.vectors)),
             "fingerprint": fingerprint(splits),
             "notes": splits.notes,
         },
@@ -114,26 +134,65 @@ def run_cell(
         "threads": torch.get_num_threads(),  # sums of floats hang on it, in their last bits
         "seconds": {"training": trained - started, "audit": audited - trained},
     }
-    with store.draft(folder) as working:
+
+    def write(draft: Path) -> None:
         state = {name: value.cpu().contiguous() for name, value in fresh.state_dict().items()}
-        save_file(state, working / "model.safetensors")
-        store.write_json(working / "vocabulary.json", list(vocabulary.words))
-        store.write_results(results, working, run=run)
-    return folder
+        store.write_json(draft / "vocabulary.json", list(vocabulary.words))
+        save_file(state, draft / "model.safetensors")
+        (draft / "model.safetensors").chmod(
+            (draft / "vocabulary.json").stat().st_mode
+        )  # its own is for nobody else
+        store.write_results(results, draft, run=run)
 
-
-def is_done(cell: Cell, out: Path, *, data_dir: Path | None = None) -> bool:
-    """Is this very run complete, on the data as it is now? Data that is no longer there cannot have changed."""
-    folder = out / store.run_name(cell.choices())
-    if not store.is_complete(folder):
-        return False
-    if not datasets.reads_files(cell.dataset):
-        return True
     try:
-        now = fingerprint(datasets.load(cell.dataset, data_dir=data_dir))
+        return write_folder(folder, write, replace=True, keep=_still_fits)
+    except OutputError as error:
+        error.results = results
+        raise
+
+
+def find_place(cell: Cell, out: Path, *, data_dir: Path | None = None) -> Place:
+    """The folder of this very run, on the data as it is now. Data that has changed gets a folder next to the old run's.
+
+    Data that is no longer there cannot have changed.
+    """
+    folder = out / store.run_name(cell.choices())
+    reads_files = datasets.reads_files(cell.dataset)
+    if not store.is_complete(folder) or (cell.vectors is None and not reads_files):
+        return Place(folder, store.is_complete(folder))
+    before = store.read_run(folder)["data"]
+    try:
+        splits = datasets.load(cell.dataset, data_dir=data_dir) if reads_files else None
     except InputError:
-        return True
-    return now == store.read_run(folder)["data"]["fingerprint"]
+        return Place(folder, True)
+    now = (before["fingerprint"] if splits is None else fingerprint(splits), _digest(cell.vectors))
+    if now[0] == before["fingerprint"] and before.get("vectors") in (None, now[1]):
+        return Place(folder, True, splits)
+    mark = hashlib.blake2b("".join(map(str, now)).encode(), digest_size=4).hexdigest()
+    other = folder.with_name(f"{folder.name}-{mark}")
+    if not store.is_complete(other):
+        notice(
+            f"the data has changed since {folder} was run; that run is kept, and this one goes to {other.name}"
+        )
+    return Place(other, store.is_complete(other), splits)
+
+
+def _digest(path: str | None) -> str | None:
+    return None if path is None or not Path(path).is_file() else sha256(Path(path))
+
+
+def _still_fits(findings: Path, draft: Path) -> bool:
+    """A corpus audit of the run that is replaced belongs to the new one if the model and the data are the same, byte for byte."""
+    try:
+        old = store.read_run(findings.parent)
+    except InputError:
+        return False
+    weights = old.get("files", {}).get("model.safetensors", {}).get("sha256")
+    new = store.read_run(draft, draft=True)
+    return (
+        weights == sha256(draft / "model.safetensors")
+        and old["data"]["fingerprint"] == new["data"]["fingerprint"]
+    )
 
 
 def _other_trainings(cell: Cell, out: Path, **how: Any) -> list[Any]:

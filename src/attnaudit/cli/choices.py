@@ -1,10 +1,13 @@
-"""What several commands share: lists of choices, and the gate."""
+"""What several commands share: lists of choices, the page in a folder of results, and the gate."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+
+from attnaudit.errors import OutputError
 
 if TYPE_CHECKING:
     from attnaudit.results import Results
@@ -19,6 +22,20 @@ def split(text: str) -> list[str]:
         else:
             parts.append(piece.strip())
     return parts
+
+
+def write_report(results: Results, folder: Path) -> None:
+    """report.html in the folder of results that are stored already; if it cannot be written, say how to make it later."""
+    path = folder / "report.html"
+    try:
+        results.to_html(path)
+    except OutputError as error:
+        raise OutputError(
+            error.errno,
+            f"{error} The results in {folder} are complete; the page alone is missing. Make room, then: "
+            f"attnaudit report {folder} --out {path}",
+        ) from error
+    typer.echo(f"Report: {path}")
 
 
 def gate(results: Results, conditions: str) -> None:

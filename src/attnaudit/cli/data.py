@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from attnaudit.core.interruption import Interrupted
+
 if TYPE_CHECKING:
     from attnaudit.datasets.describing import Description, SplitCounts
     from attnaudit.datasets.listing import Entry
@@ -80,7 +82,7 @@ def get(
             typer.echo(
                 f"{path}: {path.stat().st_size:,} bytes, {each.checksum.partition(':')[0]} as expected"
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         typer.secho(
             "attnaudit: interrupted. What came is kept; the same command goes on from there.",
             fg="red",

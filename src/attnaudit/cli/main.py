@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +10,9 @@ import typer
 
 from attnaudit.cli import data, model, report, runs
 from attnaudit.cli.choices import gate as gate_on
-from attnaudit.cli.choices import split
-from attnaudit.errors import InputError, NotApplicable
+from attnaudit.cli.choices import split, write_report
+from attnaudit.core import interruption
+from attnaudit.errors import InputError, NotApplicable, OutputError
 
 if TYPE_CHECKING:
     from attnaudit.interventions import Plan
@@ -78,8 +80,8 @@ def run(
     from attnaudit.cell import make_cell
     from attnaudit.gate import check_conditions
     from attnaudit.interventions import Plan
-    from attnaudit.running import is_done, run_cell
-    from attnaudit.store import load_results, run_name
+    from attnaudit.running import find_place, run_cell
+    from attnaudit.store import load_results
 
     if fail_if is not None:
         check_conditions(fail_if)  # now, not after minutes of training
@@ -112,14 +114,19 @@ def run(
     if intervention is not None:
         _intervene(intervention, Plan(cell, out, data_dir, device))
         return
-    folder = out / run_name(cell.choices())
-    if not force and is_done(cell, out, data_dir=data_dir):
+    place = find_place(cell, out, data_dir=data_dir)
+    if place.done and not force:
         typer.echo("This run is already complete (--force runs it again).\n")
-    run_cell(cell, out, data_dir=data_dir, device=device, force=force)
+    try:
+        folder = run_cell(cell, out, data_dir=data_dir, device=device, force=force, place=place)
+    except OutputError as error:
+        if error.results is not None:
+            typer.echo(str(error.results.card()))  # type: ignore[attr-defined]  # Results
+        raise
     results = load_results(folder)
-    page = results.to_html(folder / "report.html")
     _show(results)
-    typer.echo(f"\nRun: {folder}\nReport: {page}")
+    typer.echo(f"\nRun: {folder}")
+    write_report(results, folder)
     if fail_if is not None:
         gate_on(results, fail_if)
 
@@ -193,16 +200,16 @@ def _show(results: Results) -> None:
 
 
 def main() -> None:
-    """Errors a user can put right are told in words, without a traceback."""
+    """Errors that a user can put right are printed in words, without a traceback."""
+    interruption.watch()
+    notices = logging.StreamHandler()
+    notices.setFormatter(logging.Formatter("attnaudit: %(message)s"))
+    logging.getLogger("attnaudit").addHandler(notices)
     try:
         app()
-    except (InputError, NotApplicable) as error:
+    except (InputError, NotApplicable, OutputError) as error:
         typer.secho(f"attnaudit: {error}", fg="red", err=True)
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        typer.secho(
-            "attnaudit: interrupted. Nothing half-done was kept; the same command starts again.",
-            fg="red",
-            err=True,
-        )
-        raise SystemExit(130) from None
+    except interruption.Interrupted as stop:
+        typer.secho(f"attnaudit: {stop}", fg="red", err=True)
+        raise SystemExit(stop.exit_code) from None

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from attnaudit.errors import InputError
-
 if TYPE_CHECKING:
     from attnaudit.results import Results
 
@@ -49,14 +47,15 @@ def audit_model(
     """
     from attnaudit.asked import find_audits, find_measures
     from attnaudit.auditing import audit
-    from attnaudit.cli.choices import gate, split
+    from attnaudit.cli.choices import gate, split, write_report
+    from attnaudit.core.output_files import check_file
+    from attnaudit.core.output_folders import check_folder
     from attnaudit.gate import check_conditions
     from attnaudit.models.huggingface import from_huggingface
     from attnaudit.models.huggingface.labels import class_numbers
     from attnaudit.own_texts import read_texts
     from attnaudit.running import check_device
     from attnaudit.sampling import sampled
-    from attnaudit.store import check_writable, is_complete
 
     if fail_if is not None:
         check_conditions(fail_if)
@@ -67,11 +66,8 @@ def audit_model(
     }
     find_audits(wanted["audits"])
     find_measures(wanted["measures"])
-    check_writable(out.parent)
-    if is_complete(out) and not force:
-        raise InputError(
-            f"{out} holds results already. Give another folder with --out, or --force to replace them."
-        )
+    check_folder(out, replace=force, protected=[model_dir, data, *(other_models or ())])
+    check_file(out / "report.html")
     read, bad = read_texts(data, text=text_column, label=label_column, pair=pair_column, skip_bad=skip_bad)
     how: dict[str, Any] = {
         "layers": numbers(layers),
@@ -101,10 +97,10 @@ def audit_model(
         "skipped": bad.note(),
         "labelled": labelled,
     }
-    results.save(out)
-    page = results.to_html(out / "report.html")
     _tell(results, len(read), len(chosen), bad.note().get("rows", 0))
-    typer.echo(f"\nResults: {out}\nReport: {page}")
+    results.save(out, force=force)
+    typer.echo(f"\nResults: {out}")
+    write_report(results, out)
     if fail_if is not None:
         gate(results, fail_if)
 

@@ -25,16 +25,20 @@ def report(
     site: Annotated[Path | None, typer.Option(help="A folder for a static site instead: every kept example, on pages linked together.")] = None,
 ) -> None:  # fmt: skip
     """One page over one or several finished runs: the card, charts, examples, a playground. It opens from disk and loads nothing."""
+    from attnaudit.core.output_files import check_file
     from attnaudit.report.page import write_page
-    from attnaudit.report.site import write_site
-    from attnaudit.store import find_runs, load_results, read_run
+    from attnaudit.report.site import check_site, write_site
+    from attnaudit.store import find_runs, load_readable
 
-    found = find_runs(runs)
+    check_file(out) if site is None else check_site(site)
+    found = load_readable(find_runs(runs))
     # Runs with the usual audits come first; those that an intervention trained to compare with have fewer, and come after them.
-    found.sort(key=lambda folder: read_run(folder).get("choices", {}).get("audits") is not None)
-    results = [load_results(each) for each in found]
+    found.sort(key=lambda run: run[1].about["run"].get("choices", {}).get("audits") is not None)
+    folders, results = [folder for folder, _ in found], [each for _, each in found]
     page = (
-        write_page(results, out, folders=found) if site is None else write_site(results, site, folders=found)
+        write_page(results, out, folders=folders)
+        if site is None
+        else write_site(results, site, folders=folders)
     )
     typer.echo(f"{len(found)} run{'s' if len(found) > 1 else ''}\nReport: {page}")
 

@@ -11,6 +11,7 @@ from attnaudit.cli.choices import gate as gate_on
 
 
 def register(app: typer.Typer) -> None:
+    app.command()(verify)
     app.command()(gate)
     app.command()(compare)
     app.command()(across)
@@ -29,6 +30,20 @@ def gate(
     from attnaudit.store import load_results
 
     gate_on(load_results(run), fail_if)
+
+
+def verify(
+    folders: Annotated[list[Path], typer.Argument(help="Run directories, findings, or folders that hold some.")],
+) -> None:  # fmt: skip
+    """Is every stored file, byte for byte, what was written? Exit code 1 if any is damaged or missing."""
+    from attnaudit.store import find_results, verify_folder
+
+    damaged = False
+    for folder in find_results(folders):
+        problem = verify_folder(folder)
+        damaged = damaged or problem.startswith("damaged")
+        typer.echo(f"{folder}: {problem}")
+    raise typer.Exit(1 if damaged else 0)
 
 
 def compare(

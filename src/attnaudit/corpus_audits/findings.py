@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from attnaudit import store
+from attnaudit.core.output_folders import write_folder
 
 DONE = "corpus_audit.json"
 
@@ -25,12 +25,13 @@ class CorpusFindings:
     notes: dict[str, Any]
 
     def save(self, folder: Path) -> Path:
-        with store.draft(folder) as working:
-            self.summary.to_parquet(working / "summary.parquet", index=False)
-            self.detail.to_parquet(working / "detail.parquet", index=False)
-            about = {"name": self.name, "question": self.question, "notes": self.notes}
-            store.write_json(working / DONE, {**about, "versions": store.versions()})
-        return folder
+        return write_folder(folder, self._write, replace=True)  # the same question of the same run
+
+    def _write(self, folder: Path) -> None:
+        self.summary.to_parquet(folder / "summary.parquet", index=False)
+        self.detail.to_parquet(folder / "detail.parquet", index=False)
+        about = {"name": self.name, "question": self.question, "notes": self.notes}
+        store.write_mark(folder / DONE, {**about, "versions": store.versions()})
 
     def __str__(self) -> str:
         return "\n".join(
@@ -44,6 +45,5 @@ class CorpusFindings:
 
 
 def read_corpus_findings(folder: Path) -> CorpusFindings:
-    about = json.loads((folder / DONE).read_text(encoding="utf-8"))
-    frames = [pd.read_parquet(folder / f"{name}.parquet") for name in ("summary", "detail")]
-    return CorpusFindings(about["name"], about["question"], frames[0], frames[1], about["notes"])
+    about, summary, detail = store.read_findings(folder, DONE, "detail")
+    return CorpusFindings(about["name"], about["question"], summary, detail, about.get("notes", {}))

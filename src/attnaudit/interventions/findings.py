@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from attnaudit import store
+from attnaudit.core.output_folders import write_folder
 
 DONE = "intervention.json"
 
@@ -26,9 +26,7 @@ class Findings:
     runs: tuple[Path, ...]
 
     def save(self, folder: Path) -> Path:
-        with store.draft(folder) as working:
-            self._write(working)
-        return folder
+        return write_folder(folder, self._write, replace=True)  # the same comparison of the same runs
 
     def _write(self, folder: Path) -> None:
         self.summary.to_parquet(folder / "summary.parquet", index=False)
@@ -39,7 +37,7 @@ class Findings:
             "runs": [run.name for run in self.runs],
             "versions": store.versions(),
         }
-        store.write_json(folder / DONE, about)
+        store.write_mark(folder / DONE, about)
 
     def __str__(self) -> str:
         return f"{self.question}\n{self.summary.to_string(index=False, float_format=_short)}"
@@ -51,10 +49,9 @@ def _short(value: float) -> str:
 
 
 def read_findings(folder: Path) -> Findings:
-    about = json.loads((folder / DONE).read_text(encoding="utf-8"))
-    frames = [pd.read_parquet(folder / f"{name}.parquet") for name in ("summary", "examples")]
-    runs = tuple(folder.parent / name for name in about["runs"])
-    return Findings(about["name"], about["question"], frames[0], frames[1], runs)
+    about, summary, examples = store.read_findings(folder, DONE, "examples")
+    runs = tuple(folder.parent / str(name) for name in about.get("runs", ()))
+    return Findings(about["name"], about["question"], summary, examples, runs)
 
 
 Intervention = Callable[..., Findings]

@@ -11,6 +11,7 @@ import pandas as pd
 
 from attnaudit import choices
 from attnaudit.cell import Cell, make_cell
+from attnaudit.core.output_files import write_file
 from attnaudit.corpus_audits import CORPUS_AUDITS
 from attnaudit.loading import audited_batches
 from attnaudit.papers.published import corpus_of, table
@@ -215,9 +216,5 @@ def reproduce(name: str, setting: Setting) -> tuple[pd.DataFrame, Path]:
     """The table and the file it was written to."""
     made = choices.find(REPRODUCTIONS, name, "reproduction")(setting)
     folder = setting.out / "reproductions"
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}-{corpus_of(setting.dataset).replace(':', '_')}-seed_{setting.seed}.csv"
-    draft = path.with_suffix(".draft")
-    made.to_csv(draft, index=False)
-    draft.replace(path)
-    return made, path
+    return made, write_file(path, made.to_csv(index=False), kind="table")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from attnaudit.core.notices import notice
+from attnaudit.core.temporary import is_temporary
+from attnaudit.errors import InputError
 from attnaudit.report.embedding import rounded
+from attnaudit.store import read_findings
 
 _POINTS = 1000
 _LINES = 200
@@ -22,24 +25,33 @@ def beside(folders: Sequence[Path]) -> dict[str, Any]:
     corpus = {
         str(at): found
         for at, folder in enumerate(folders)
-        if (found := [_corpus(each) for each in sorted(folder.glob("*/corpus_audit.json"))])
+        if (found := _readable(_corpus, folder, "corpus_audit.json"))
     }
     parents = dict.fromkeys(folder.parent for folder in folders)
-    found = [_intervention(each) for parent in parents for each in sorted(parent.glob("*/intervention.json"))]
+    found = [each for parent in parents for each in _readable(_intervention, parent, "intervention.json")]
     return {"corpus": corpus, "interventions": found}
 
 
+def _readable(read: Callable[[Path], dict[str, Any]], folder: Path, mark: str) -> list[dict[str, Any]]:
+    """The findings below a folder; those that cannot be read are named and left out."""
+    found = []
+    for done in sorted(folder.glob(f"*/{mark}")):
+        if is_temporary(done.parent):
+            continue
+        try:
+            found.append(read(done))
+        except InputError as error:
+            notice(f"left out: {error}")
+    return found
+
+
 def _corpus(done: Path) -> dict[str, Any]:
-    about = json.loads(done.read_text(encoding="utf-8"))
-    frames = [pd.read_parquet(done.with_name(f"{name}.parquet")) for name in ("summary", "detail")]
+    about, *frames = read_findings(done.parent, done.name, "detail")
     return {"name": about["name"], "question": about["question"], "summary": _lines(frames[0]), "detail": _lines(frames[1])}  # fmt: skip
 
 
 def _intervention(done: Path) -> dict[str, Any]:
-    about = json.loads(done.read_text(encoding="utf-8"))
-    summary, examples = (
-        pd.read_parquet(done.with_name(f"{name}.parquet")) for name in ("summary", "examples")
-    )
+    about, summary, examples = read_findings(done.parent, done.name, "examples")
     return {
         "name": about["name"],
         "folder": done.parent.name,

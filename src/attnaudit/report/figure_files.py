@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from attnaudit.core.output_files import check_writable
 from attnaudit.errors import NotApplicable
 from attnaudit.report.figures import FIGURES, OF_FINDINGS, OF_RUN, OF_RUNS, style
 from attnaudit.report.outcome import Outcome
 from attnaudit.report.sources import Findings, Sources
-from attnaudit.store import check_writable
 
 
 def write_figures(
@@ -60,5 +60,4 @@ def _try(
     except NotApplicable as reason:
         outcome.skip(name, source, reason)
         return
-    folder.mkdir(parents=True, exist_ok=True)
     outcome.written += style.save(figure, folder / name, formats)

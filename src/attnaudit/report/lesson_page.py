@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from attnaudit.card import Card
+from attnaudit.core.output_files import write_file
 from attnaudit.report.example_data import all_examples
-from attnaudit.report.page import render, write
+from attnaudit.report.page import render
 from attnaudit.results import Results
 
 SCRIPTS = (
@@ -33,4 +34,4 @@ def write_lesson(shown: Mapping[str, Results], cards: Mapping[str, Card], path: 
         kind: dict(zip(results.examples["example_id"], results.examples["furthest_jsd"], strict=True))
         for kind, results in shown.items()
     }
-    return write(path, render("lesson.html", scripts=SCRIPTS, data=data, cards=cards, furthest=furthest))
+    return write_file(path, render("lesson.html", scripts=SCRIPTS, data=data, cards=cards, furthest=furthest))

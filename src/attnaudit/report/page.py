@@ -9,13 +9,13 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from attnaudit.core.output_files import check_file, write_file
 from attnaudit.report import overview
 from attnaudit.report.beside import beside
 from attnaudit.report.chart_data import POINTS, chart_data
 from attnaudit.report.embedding import as_json, policy, static
 from attnaudit.report.example_data import example_data
 from attnaudit.results import Results
-from attnaudit.store import check_writable
 
 SCRIPTS = ("dom.js", "unpack.js", "exact.js", "heatmap.js", "outcome.js", "word_field.js", "playground.js", "examples.js", "numbers.js", "vega.js",
            "chart_specs.js", "chart_specs_more.js", "chart_figure.js", "browse.js", "page.js")  # fmt: skip
@@ -28,9 +28,10 @@ def write_page(
     results: Sequence[Results], path: Path, *, folders: Sequence[Path] = (), links: Sequence[tuple[str, str]] = ()
 ) -> Path:  # fmt: skip
     """The page of one or several results, written whole or not at all. folders: where the runs lie, to show what else lies there."""
+    check_file(path)  # now, not after a minute of charts
     examples = min(_EXAMPLES, _ALL_EXAMPLES // max(len(results), 1))
     found = [example_data(each, budget=examples) for each in results]
-    return write(path, page_html(results, found, folders=folders, links=links))
+    return write_file(path, page_html(results, found, folders=folders, links=links))
 
 
 def page_html(
@@ -69,17 +70,6 @@ def render(template: str, *, scripts: Sequence[str], data: dict[str, Any], **val
         .get_template(template)
         .render(scripts=texts, blocks=blocks, policy=policy(texts), **values)
     )
-
-
-def write(path: Path, html: str) -> Path:
-    path = Path(path)
-    check_writable(path.parent)
-    draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(
-        html, encoding="utf-8", errors="replace", newline="\n"
-    )  # hashes hold only for the very bytes
-    draft.replace(path)
-    return path
 
 
 def card_html(results: Results) -> str:

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from attnaudit.errors import InputError
+from attnaudit.core.output_files import check_file, check_writable, write_file
 from attnaudit.report.example_data import all_examples, example_data
 from attnaudit.report.overview import title
-from attnaudit.report.page import page_html, write
+from attnaudit.report.page import page_html
 from attnaudit.results import Results
-from attnaudit.store import check_writable
 
-MADE_BY = '<meta name="generator" content="attnaudit">'
 _A_PAGE = 200
 _BYTES = 8_000_000  # of examples a page
 _FIRST = 4_000_000  # of examples on the first page, over all runs
@@ -23,8 +21,7 @@ _FIRST = 4_000_000  # of examples on the first page, over all runs
 def write_site(results: Sequence[Results], folder: Path, *, folders: Sequence[Path] = ()) -> Path:
     """index.html, run-1.html, run-1-2.html, …; a page read from disk cannot load another's data, so every page holds its own."""
     folder = Path(folder)
-    check_writable(folder)
-    _refuse_strangers(folder)
+    check_site(folder)
     names = [f"run-{at + 1}.html" for at in range(len(results))]
     for at, (each, name) in enumerate(zip(results, names, strict=True)):
         parts = _parts(all_examples(each))
@@ -32,19 +29,17 @@ def write_site(results: Sequence[Results], folder: Path, *, folders: Sequence[Pa
         for number, part in enumerate(parts):
             data = {"examples": part, "rule": _rule(number, parts)}
             links = [("All runs", "index.html"), *((f"Examples, part {n + 1}", address) for n, address in enumerate(addresses) if n != number)]  # fmt: skip
-            write(folder / addresses[number], page_html([each], [data], folders=folders[at : at + 1], links=links))  # fmt: skip
+            write_file(folder / addresses[number], page_html([each], [data], folders=folders[at : at + 1], links=links))  # fmt: skip
     first = [example_data(each, budget=_FIRST // max(len(results), 1)) for each in results]
     links = [(f"{title(each)}: all examples", name) for each, name in zip(results, names, strict=True)]
-    return write(folder / "index.html", page_html(results, first, folders=folders, links=links))
+    return write_file(folder / "index.html", page_html(results, first, folders=folders, links=links))
 
 
-def _refuse_strangers(folder: Path) -> None:
-    """A folder may be written again, but never over another site's first page."""
-    there = folder / "index.html"
-    if there.exists() and MADE_BY not in there.read_text(encoding="utf-8", errors="replace"):
-        raise InputError(
-            f"{there} was not made by attnaudit and would be written over. Give an empty folder with --site."
-        )
+def check_site(folder: Path) -> None:
+    """A folder may be written again, but never over a page of another site."""
+    check_writable(folder)
+    for path in (folder / "index.html", *folder.glob("run-*.html")):
+        check_file(path)
 
 
 def _parts(examples: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,12 @@ import numpy as np
 import pandas as pd
 
 from attnaudit.audit_names import answering, bare
+from attnaudit.core.notices import notice
+from attnaudit.core.temporary import is_temporary
 from attnaudit.errors import InputError, NotApplicable
 from attnaudit.report.columns import Columns
 from attnaudit.results import Results
-from attnaudit.store import find_runs, is_complete, load_results
+from attnaudit.store import find_runs, is_complete, load_readable, read_findings
 
 # As attnaudit.interventions.findings and attnaudit.corpus_audits.findings name them; importing those would load torch.
 INTERVENTION, CORPUS_AUDIT = "intervention.json", "corpus_audit.json"
@@ -116,29 +117,35 @@ def gather(folders: Iterable[Path]) -> Sources:
             findings[folder.resolve()] = None
             continue
         below = sorted(folder.glob(f"*/{INTERVENTION}")) if not is_complete(folder) else []
+        below = [each for each in below if not is_temporary(each.parent)]
         findings |= {each.parent.resolve(): None for each in below}
         found = find_runs([folder])
         if not (below and found == [folder]):  # a folder that holds findings and no run is no broken run
             runs |= {each.resolve(): None for each in found}
-    loaded = [load_results(each) for each in runs]
-    titles = _distinct([each.name for each in runs])
+    readable = load_readable(runs)
+    loaded = [results for _, results in readable]
+    titles = _distinct([folder.name for folder, _ in readable])
     labels = _labels([each.about.get("run", {}).get("choices", {}) for each in loaded], titles)
     return Sources(
         tuple(
             Run(title, label, folder, results, Columns(results.values))
-            for title, label, folder, results in zip(titles, labels, runs, loaded, strict=True)
+            for title, label, (folder, results) in zip(titles, labels, readable, strict=True)
         ),
-        tuple(_read(each, INTERVENTION, "examples") for each in findings),
+        tuple(each for each in map(_read_or_skip, findings) if each is not None),
     )
 
 
-def _read(folder: Path, done: str, detail: str) -> Findings:
+def _read_or_skip(folder: Path) -> Findings | None:
     try:
-        name = json.loads((folder / done).read_text(encoding="utf-8"))["name"]
-        frames = [pd.read_parquet(folder / f"{each}.parquet") for each in ("summary", detail)]
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"The findings in {folder} cannot be read: {error}. Make them again.") from error
-    return Findings(str(name), folder.name, *frames)
+        return _read(folder, INTERVENTION, "examples")
+    except InputError as error:
+        notice(f"left out: {error}")
+        return None
+
+
+def _read(folder: Path, done: str, detail: str) -> Findings:
+    about, summary, rest = read_findings(folder, done, detail)
+    return Findings(about["name"], folder.name, summary, rest)
 
 
 def told(choices: dict[str, Any], keys: Sequence[str]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from attnaudit.core.output_files import check_writable, write_file
 from attnaudit.errors import NotApplicable
 from attnaudit.report.outcome import Outcome
 from attnaudit.report.sources import Sources
@@ -13,7 +14,6 @@ from attnaudit.report.tables import OF_RUN, OF_RUNS, RELEASED, TABLES
 from attnaudit.report.tables.formats import FORMATS, csv_text
 from attnaudit.report.tables.jain_wallace_released import released_tables
 from attnaudit.report.tables.table import PaperTable
-from attnaudit.store import check_writable
 
 
 def write_tables(
@@ -56,7 +56,7 @@ def _try(
         return
     for each in formats:
         ending, form = FORMATS[each]
-        outcome.written.append(_write(folder / f"{name}.{ending}", form(table)))
+        outcome.written.append(write_file(folder / f"{name}.{ending}", form(table), kind="table"))
 
 
 def _released(outcome: Outcome, sources: Sources, folder: Path, formats: Sequence[str]) -> None:
@@ -69,14 +69,6 @@ def _released(outcome: Outcome, sources: Sources, folder: Path, formats: Sequenc
         outcome.skip(RELEASED, "", reason)
         return
     outcome.written += [
-        _write(folder / f"{name}.csv", csv_text(table, index=True)) for name, table in tables.items()
+        write_file(folder / f"{name}.csv", csv_text(table, index=True), kind="table")
+        for name, table in tables.items()
     ]
-
-
-def _write(path: Path, text: str) -> Path:
-    """Whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(text, encoding="utf-8", errors="replace", newline="")
-    draft.replace(path)
-    return path

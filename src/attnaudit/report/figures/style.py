@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
+
+from attnaudit.core.output_files import write_file
 
 WIDTH = 3.3  # inches, a column of two
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#666666"  # Okabe & Ito
@@ -80,13 +82,8 @@ def save(figure: Any, path: Path, formats: Sequence[str]) -> list[Path]:
     written = []
     for kind in formats:
         final = path.with_name(f"{path.name}.{kind}")
-        draft = path.with_name(f".{path.name}.{kind}")
-        try:
-            figure.savefig(draft, format=kind, metadata=_METADATA[kind])
-            draft.replace(final)
-        finally:
-            draft.unlink(missing_ok=True)
-        written.append(final)
+        save_as = partial(figure.savefig, format=kind, metadata=_METADATA[kind])
+        written.append(write_file(final, save_as, kind="figure"))
     return written
 
 
