@@ -195,7 +195,7 @@ def test_our_own_results_are_replaced_only_by_force_and_files_in_them_are_kept(
     (folder / "figures").mkdir()
     (folder / "figures" / "plot.pdf").write_bytes(b"mine too")
     (folder / "latest").symlink_to("notes.md")
-    with pytest.raises(InputError, match="holds results already.*--force"):
+    with pytest.raises(InputError, match=r"holds results already.*--force"):
         results.save(folder)
     other = audit(
         Glass("inert"), glass_batch(8), audits=["permutation"], measures=["random"], show_progress=False
@@ -301,7 +301,7 @@ def test_without_room_the_results_are_kept_elsewhere_and_the_message_says_where(
 
     monkeypatch.setattr(pd.DataFrame, "to_parquet", full)
     with pytest.raises(
-        OutputError, match="No space left on device.*were kept in .*make room, then move"
+        OutputError, match=r"No space left on device.*were kept in .*make room, then move"
     ) as caught:
         results.save(tmp_path / "out")
     (kept,) = elsewhere.glob("*/out")

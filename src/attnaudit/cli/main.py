@@ -199,12 +199,17 @@ def _show(results: Results) -> None:
         typer.echo(published.to_string(index=False))
 
 
+class _Notices(logging.Handler):
+    """What the library has to say besides its results, on the standard error of the moment."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        typer.secho(f"attnaudit: {record.getMessage()}", fg="yellow", err=True)
+
+
 def main() -> None:
     """Errors that a user can put right are printed in words, without a traceback."""
     interruption.watch()
-    notices = logging.StreamHandler()
-    notices.setFormatter(logging.Formatter("attnaudit: %(message)s"))
-    logging.getLogger("attnaudit").addHandler(notices)
+    logging.getLogger("attnaudit").handlers = [_Notices()]
     try:
         app()
     except (InputError, NotApplicable, OutputError) as error:
