@@ -211,8 +211,9 @@ def broken(run: Path, draw: random.Random) -> None:
             ["json", "json", "truncate", "bits", "empty", "delete", "swap", "column", "column"]
         )
         if kind == "json":
-            details = json.loads((run / "run.json").read_text()) if (run / "run.json").is_file() else {}
-            (run / "run.json").write_text(json.dumps(mutated(details, draw)))
+            with contextlib.suppress(ValueError, OSError):  # broken before
+                details = json.loads((run / "run.json").read_text(encoding="utf-8"))
+                (run / "run.json").write_text(json.dumps(mutated(details, draw)))
         elif kind == "truncate":
             path.write_bytes(path.read_bytes()[: draw.randrange(path.stat().st_size + 1)])
         elif kind == "bits" and path.stat().st_size:
