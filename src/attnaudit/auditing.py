@@ -23,6 +23,7 @@ from attnaudit.measures import OF_WEIGHTS
 from attnaudit.modules import evaluating
 from attnaudit.record_check import check_record
 from attnaudit.results import Results
+from attnaudit.row_names import row_names
 from attnaudit.statistics.ties import tie_rounding
 
 
@@ -71,7 +72,7 @@ def audit(
             for batch in batches:
                 record = _read(model, batch, device)
                 names = _class_names(class_names, record.logits.shape[1])
-                found.start(record)
+                found.start(record, row_names(model, record))
                 scores = _scores(found, chosen_measures, model, record, seed)
                 _judge(found, chosen_audits, model, record, scores, seed)
                 found.drawn.append(illustrate(model, record, scores, seed, show, words, furthest=furthest))
