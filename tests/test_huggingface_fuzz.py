@@ -193,7 +193,9 @@ def test_damaged_folders_are_audited_or_rejected_in_words(tmp_path: Path) -> Non
             rejected += 1
             if not str(reason).isprintable() or len(str(reason)) > 2000:
                 error = f"words that cannot be shown: {str(reason)[:300]!r}"
-        except BaseException as reason:  # noqa: BLE001  what is looked for: anything else, also a panic of a compiled library
+        except (
+            BaseException
+        ) as reason:  # what is looked for: anything else, also a panic of a compiled library
             if isinstance(reason, KeyboardInterrupt):
                 raise
             error = f"{type(reason).__name__}: {str(reason)[:200]}"

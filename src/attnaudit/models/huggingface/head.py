@@ -25,7 +25,7 @@ def loader_of(folder: Path, config: dict[str, Any], task: str) -> str:
     try:
         reject_head(name)
     except InputError as error:
-        raise InputError(f"{folder} holds {error}") from error
+        raise InputError(f"{folder}: {error}") from error
     if name.endswith(LM_HEADS):
         if task == "classification":
             raise InputError(
