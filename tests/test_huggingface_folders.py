@@ -316,6 +316,15 @@ def test_labels_that_are_numbers_are_names(tmp_path: Path, saved: dict[str, byte
     assert from_huggingface(folder).class_names == ["5", "6", "7"]
 
 
+def test_classes_that_differ_in_case_only_stay_distinct() -> None:
+    model = from_huggingface(*tiny("bert", id2label={0: "us", 1: "US", 2: "other"}))
+    (batch,) = model.batches(["a film", "a film", "a film"], ["us", "US", "OTHER"])
+    assert batch.labels is not None
+    assert batch.labels.tolist() == [0, 1, 2]
+    with pytest.raises(InputError, match="'Us' is no class"):
+        model.batches(["a film"], ["Us"])
+
+
 def test_words_of_a_folder_cannot_steer_the_terminal(tmp_path: Path, saved: dict[str, bytes]) -> None:
     for number, values in enumerate(
         (

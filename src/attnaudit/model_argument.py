@@ -17,11 +17,13 @@ def check_model_argument(model: Any) -> None:
     """Reject whatever lacks read and decode, and say how to wrap it."""
     if isinstance(model, AttentionModel):
         return
-    raise InputError(f"{_CONTRACT}, got {type(model).__name__}. {wrapping_advice(model)}")
+    raise InputError(
+        f"{_CONTRACT}, got {type(model).__name__}. The order is audit(model, data). {wrapping_advice(model)}".rstrip()
+    )
 
 
 def wrapping_advice(model: Any) -> str:
-    """How this object becomes a model that `audit` takes."""
+    """How this object becomes a model that `audit` takes; "" for one that cannot."""
     if isinstance(model, (str, Path)):
         return "For the folder of a saved model: attnaudit.audit(attnaudit.from_huggingface(folder), texts)."
     if is_pipeline(model):
@@ -33,7 +35,7 @@ def wrapping_advice(model: Any) -> str:
             "For any other PyTorch model: attnaudit.audit(attnaudit.from_hooks(model, alpha=…, embedding=…), batches), which names "
             "the modules that attend and that embed."
         )
-    return "The order is audit(model, data)."
+    return ""
 
 
 def is_transformers_model(model: Any) -> bool:

@@ -171,17 +171,17 @@ def _chosen(wanted: str | int | Sequence[int], count: int, kind: str, last: str 
     if last is not None and wanted == last:
         return [count - 1]
     listed = [wanted] if isinstance(wanted, int) else wanted
-    if (
-        isinstance(listed, str)
-        or not isinstance(listed, Sequence)
-        or not listed
-        or not all(isinstance(at, int) and -count <= at < count for at in listed)
-    ):
+    numbers = [
+        at
+        for at in (listed if isinstance(listed, Sequence) else ())
+        if isinstance(at, int) and -count <= at < count
+    ]
+    if not numbers or len(numbers) < len(listed):
         words = f'"{last}", "all"' if last else '"all"'
         raise InputError(
             f"{kind}s is {words}, or numbers from 0 to {count - 1} (the model has {count}); got {wanted!r}."
         )
-    return sorted({at % count for at in listed})
+    return sorted({at % count for at in numbers})
 
 
 def _limit(wanted: int | None, longest: int | None) -> int | None:
