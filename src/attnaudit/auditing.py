@@ -20,9 +20,12 @@ from attnaudit.errors import InputError, NotApplicable
 from attnaudit.gathered import Gathered
 from attnaudit.illustrations import chosen_examples, illustrate
 from attnaudit.measures import OF_WEIGHTS
+from attnaudit.model_argument import check_model_argument
 from attnaudit.modules import evaluating
+from attnaudit.other_models import check_other_models
 from attnaudit.record_check import check_record
 from attnaudit.results import Results
+from attnaudit.row_names import row_names
 from attnaudit.statistics.ties import tie_rounding
 
 
@@ -49,11 +52,7 @@ def audit(
     page; by default all, up to 200,000 tokens. other_models: further trainings of the same model, to
     see whether its attention is stable. All models are left as found.
     """
-    if not isinstance(model, AttentionModel):
-        raise InputError(
-            "Expected a model with the methods read(batch, embeddings=None) and decode(record, alpha), "
-            f"got {type(model).__name__}. The order is audit(model, data)."
-        )
+    check_model_argument(model)
     batches = [batch for batch in _as_batches(model, data, labels) if len(batch)]
     if not batches:
         raise InputError("There is nothing to audit: the data holds no example.")
@@ -66,12 +65,13 @@ def audit(
     furthest = _options_of(chosen_audits.get(answering("furthest", chosen_audits) or ""))
     found = Gathered()
     with evaluating(model, *other_models, device=device):
+        check_other_models(model, other_models, batches[0] if device is None else batches[0].to(device))
         chosen_audits = _told_mean_length(chosen_audits, model, batches, device)
         with progress.bar("Auditing", len(batches), show=show_progress) as advance:
             for batch in batches:
                 record = _read(model, batch, device)
                 names = _class_names(class_names, record.logits.shape[1])
-                found.start(record)
+                found.start(record, row_names(model, record))
                 scores = _scores(found, chosen_measures, model, record, seed)
                 _judge(found, chosen_audits, model, record, scores, seed)
                 found.drawn.append(illustrate(model, record, scores, seed, show, words, furthest=furthest))

@@ -127,7 +127,8 @@ class AttentionModel(Protocol):
     A model may offer more, and is asked for it by name: `leave_out(record) -> (B,N,C)`, the logits without each item, where it can do
     better than re-reading; `attention_without(record, drop) -> (B,K,R,N)`, its scores projected anew without the items in drop
     (B,K,N); `attended_norms(record) -> (B,R,N)`, weight × length of what is attended; `self_attention(record) -> (B,L,N,N)`, the layers below the site, mean over heads, the lowest first; `batches(texts, labels)
-    -> list[Batch]`, where it reads plain texts; `spell(record, at) -> list[str]`, the text of each item of example `at`; `class_names`;
+    -> list[Batch]`, where it reads plain texts; `spell(record, at) -> list[str]`, the text of each item of example `at`;
+    `row_names(record) -> list[str]`, the name of each row ("layer 5 head 0"); `class_names`;
     and `about`, a dict of what it was told, kept with the results.
     """
 

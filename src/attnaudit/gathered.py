@@ -16,11 +16,13 @@ class Gathered:
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)  # (audit or measure, name) -> why not
     scored: set[str] = field(default_factory=set)  # measures that some batch has
     rows: int = 0  # the most that any batch has
+    row_names: list[str] | None = None  # of the batch with the most rows
     linear: bool = True  # every batch has a readout
 
-    def start(self, record: Record) -> None:
+    def start(self, record: Record, row_names: list[str] | None = None) -> None:
         self.table.start(record)
-        self.rows = max(self.rows, record.alpha.shape[1])
+        if record.alpha.shape[1] > self.rows:
+            self.rows, self.row_names = record.alpha.shape[1], row_names
         self.linear = self.linear and record.readout is not None
 
     def about(self) -> dict[str, Any]:
@@ -35,4 +37,5 @@ class Gathered:
             "measures_not_applicable": unanswered["measure"],
             "has_readout": self.linear,
             "rows": self.rows,
+            "row_names": self.row_names,
         }

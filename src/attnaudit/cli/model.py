@@ -53,6 +53,7 @@ def audit_model(
     from attnaudit.gate import check_conditions
     from attnaudit.models.huggingface import from_huggingface
     from attnaudit.models.huggingface.labels import class_numbers
+    from attnaudit.other_models import check_other_models
     from attnaudit.own_texts import read_texts
     from attnaudit.running import check_device
     from attnaudit.sampling import sampled
@@ -77,8 +78,8 @@ def audit_model(
         "device": device,
         "dtype": dtype,
     }
-    model = from_huggingface(model_dir, **how)
-    others = [from_huggingface(each, **how) for each in other_models or ()]
+    model = from_huggingface(model_dir, task="classification", **how)
+    others = [from_huggingface(each, task="classification", **how) for each in other_models or ()]
     if labelled := read[0].label is not None:
         # Before any are drawn: what a column of labels means, names or numbers, is seen in the whole of it.
         names = model.class_names or []
@@ -87,6 +88,7 @@ def audit_model(
     chosen = sampled(read, sample, seed)
     labels = [each.label for each in chosen] if labelled else None
     batches = model.batches([each.text for each in chosen], labels)
+    check_other_models(model, others, batches[0])
     _estimate(model, batches, wanted, seed)
     results = audit(model, batches, seed=seed, other_models=others, **wanted)
     results.about["texts"] = {

@@ -110,6 +110,12 @@ class Hierarchical(nn.Module):
             return self._decode(record.state, alpha.flatten(0, 1), count).view(len(alpha), count, -1)
         return self._decode(record.state, alpha, 1)
 
+    def row_names(self, record: Record) -> list[str]:
+        """At the word site a row is a sentence, numbered from 0 as in the batch; at the sentence site there is one row."""
+        if self.site == "sentence":
+            return ["sentence attention"]
+        return [f"sentence {number}" for number in range(record.alpha.shape[1])]
+
     def leave_out(self, record: Record) -> Tensor:
         """(B,N,C): without a sentence the vectors of the others stay. By reading again at the word site and where that is no gain."""
         if self.site == "word" or not can_share(self.sentence_encoder, record.content):

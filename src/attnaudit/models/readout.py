@@ -20,6 +20,7 @@ _OFFERED = (
     "self_attention",
     "batches",
     "spell",
+    "row_names",
     "class_names",
     "about",
     "vocabulary_size",

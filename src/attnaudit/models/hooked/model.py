@@ -90,6 +90,13 @@ class _Rows:
         touched = torch.zeros(weights.shape[0], weights.shape[2], dtype=torch.bool, device=weights.device)
         return weights.index_put(self._index(), given), touched.scatter(1, self.at, self.has_items.any(-1))
 
+    def names(self, *, only_head: bool) -> list[str]:
+        """Positions are named if there are several, heads unless the module has only one."""
+        queries = self.at.shape[1]
+        positions = [f"position {at}" for at in range(queries)] if queries > 1 else [""]
+        heads = [""] if only_head else [f"head {head}" for head in self.heads.tolist()]
+        return [f"{at} {head}".strip() or "attention" for at in positions for head in heads]
+
     def rows(self, index: Tensor) -> _Rows:
         return _Rows(self.at[index], self.heads, self.has_items[index])
 
@@ -124,6 +131,11 @@ class Hooked:
     def vocabulary_size(self) -> int | None:
         """How many tokens the embedding module knows, where it says."""
         return getattr(self.model.get_submodule(self.wiring.embedding), "num_embeddings", None)
+
+    def row_names(self, record: Record) -> list[str]:
+        """One name per row: query positions and heads as the attention module counts them, from 0."""
+        _, rows = record.state
+        return rows.names(only_head=self.wiring.heads is None and len(rows.heads) == 1)
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         site = self._site or find_site(self.wiring, batch)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +10,19 @@ import torch
 from torch import Tensor
 
 from attnaudit.errors import InputError
+from attnaudit.models.huggingface.labels import class_names
 
 TASKS = ("classification", "lm")
-_REFUSED = {
+Verbalisers = Sequence[str] | Mapping[str, str]  # words, or label -> word
+_NO_DECISION = {
     "ForTokenClassification": "it decides about every token, not about the text",
     "ForQuestionAnswering": "it decides about a span of the text, not about a class",
     "ForMultipleChoice": "it reads every choice as a text of its own",
     "ForImageClassification": "it reads images",
     "ForPreTraining": "it has several heads at once",
 }
-_LM = ("LMHeadModel", "ForCausalLM", "ForMaskedLM", "ForConditionalGeneration")
+CLASSIFIER = "ForSequenceClassification"
+LM_HEADS = ("LMHeadModel", "ForCausalLM", "ForMaskedLM", "ForConditionalGeneration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,18 +44,27 @@ class Decision:
         return at if self.choices is None else at[:, self.choices.to(at.device)]
 
 
-def find_decision(model: Any, tokenizer: Any, task: str, verbalisers: Sequence[str] | None) -> Decision:
-    """The task by the model's class where it is "auto"; refused in words where there is no single decision about a text."""
-    name, config = type(model).__name__, model.config
-    for ending, reason in _REFUSED.items():
+def check_task(task: str) -> None:
+    if task not in ("auto", *TASKS):
+        raise InputError(f"There is no task {task!r}. Choose from: auto, {', '.join(TASKS)}.")
+
+
+def reject_head(name: str) -> None:
+    """Reject a class of model, by its name, that does not decide about a text as a whole."""
+    for ending, reason in _NO_DECISION.items():
         if name.endswith(ending):
             raise InputError(
                 f"{name} cannot be audited: {reason}. Expected a text classifier or a language model."
             )
-    speaks = name.endswith(_LM)
-    if task not in ("auto", *TASKS):
-        raise InputError(f"There is no task {task!r}. Choose from: auto, {', '.join(TASKS)}.")
-    if not speaks and not name.endswith("ForSequenceClassification"):
+
+
+def find_decision(model: Any, tokenizer: Any, task: str, verbalisers: Verbalisers | None) -> Decision:
+    """The task by the model's class where it is "auto"; refused in words where there is no single decision about a text."""
+    name, config = type(model).__name__, model.config
+    reject_head(name)
+    speaks = name.endswith(LM_HEADS)
+    check_task(task)
+    if not speaks and not name.endswith(CLASSIFIER):
         raise InputError(
             f"{name} has no head that decides anything. Load it as AutoModelForSequenceClassification, or as a language model."
         )
@@ -67,25 +79,23 @@ def find_decision(model: Any, tokenizer: Any, task: str, verbalisers: Sequence[s
     if config.problem_type == "multi_label_classification":
         raise InputError(
             f"{name} decides about several labels at once (multi-label). Attention cannot be audited for all of them "
-            "together; make a classifier of one label."
+            "together; train a classifier of one label, or wrap the model in a class with read and decode whose logits are those of one label: yes or no."
         )
     if config.problem_type == "regression" or config.num_labels < 2:
         raise InputError(
-            f"{name} gives a number (regression), not a class; there is no decision that could flip."
+            f"{name} gives a number (regression), not a class; there is no decision that could flip. Train a classifier of two or "
+            "more classes, for example of the number cut into ranges."
         )
-    return Decision("classification", tuple(str(config.id2label[at]) for at in range(config.num_labels)))
+    return Decision("classification", class_names(config))
 
 
-def _language_model(model: Any, tokenizer: Any, verbalisers: Sequence[str] | None) -> Decision:
-    choices = None
+def _language_model(model: Any, tokenizer: Any, verbalisers: Verbalisers | None) -> Decision:
+    names, choices = None, None
     if verbalisers is not None:
-        if len(verbalisers) < 2 or len(set(verbalisers)) < len(verbalisers):
-            raise InputError(f"verbalisers needs two or more different words, got {list(verbalisers)}.")
-        choices = torch.tensor([_one_token(tokenizer, word) for word in verbalisers])
+        names, words = _labels_and_words(verbalisers)
+        choices = torch.tensor([_one_token(tokenizer, word) for word in words])
         if len(choices.unique()) < len(choices):
-            raise InputError(
-                f"Two of the verbalisers {list(verbalisers)} are the same token to this tokenizer."
-            )
+            raise InputError(f"Two of the verbalisers {list(words)} are the same token to this tokenizer.")
     start = None
     if model.config.is_encoder_decoder:
         start = model.config.decoder_start_token_id
@@ -96,7 +106,26 @@ def _language_model(model: Any, tokenizer: Any, verbalisers: Sequence[str] | Non
     masked = type(model).__name__.endswith("ForMaskedLM")
     if masked and getattr(tokenizer, "mask_token_id", None) is None:
         raise InputError("A masked language model decides at the mask token, and this tokenizer has none.")
-    return Decision("lm", tuple(verbalisers) if verbalisers is not None else None, choices, start, masked)
+    return Decision("lm", names, choices, start, masked)
+
+
+def _labels_and_words(verbalisers: Verbalisers) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The name of each class and the word that stands for it; in a sequence, the word is the name."""
+    if isinstance(verbalisers, Mapping):
+        names, words = tuple(verbalisers), tuple(verbalisers.values())
+    elif isinstance(verbalisers, Sequence) and not isinstance(verbalisers, str):
+        names = words = tuple(verbalisers)
+    else:
+        raise InputError(
+            f'verbalisers is a list of words, or a dict label -> word such as {{"positive": "good", "negative": "bad"}}; '
+            f"got {verbalisers!r}."
+        )
+    for each in (*names, *words):
+        if not isinstance(each, str) or not each.strip():
+            raise InputError(f"verbalisers holds {each!r}; expected words and labels that are not empty.")
+    if len(words) < 2 or len({word.strip() for word in words}) < len(words):
+        raise InputError(f"verbalisers needs two or more different words, got {list(words)}.")
+    return names, words
 
 
 def _one_token(tokenizer: Any, word: str) -> int:

@@ -8,11 +8,35 @@ from typing import Any
 from attnaudit.errors import InputError
 
 
+def class_names(config: Any) -> tuple[str, ...]:
+    """The names in a config's label map, by class number; rejected unless each class has a name of its own."""
+    names = {number: config.id2label[number] for number in sorted(config.id2label)}
+    if list(names) != list(range(len(names))):
+        raise InputError(
+            f"The config's id2label must number the classes 0 to {len(names) - 1} without gaps, got {list(names)[:8]}."
+        )
+    for number, name in names.items():
+        if not isinstance(name, (str, int, float)) or not str(name).strip():
+            raise InputError(f"The config's id2label calls class {number} {name!r}; expected a name.")
+    listed = tuple(str(name).strip() for name in names.values())
+    if len(set(listed)) < len(listed):
+        twice = next(name for at, name in enumerate(listed) if name in listed[:at])
+        raise InputError(
+            f"The config's id2label calls two classes {twice!r}. Give every class a name of its own in config.json, or set "
+            "model.config.id2label."
+        )
+    return listed
+
+
 def class_numbers(labels: Sequence[Any], names: Sequence[str] | None, tokens: int) -> list[int]:
     """All are names of classes, in any case, or all are numbers from 0: one reading for the whole column, so that classes called "1" to "5"
     and labels 0 to 4 are not mixed up. Without names (the next word of a language model) they are numbers of tokens."""
-    known = {str(name).strip().casefold(): number for number, name in enumerate(names or ())}
-    named = [known.get(str(label).strip().casefold()) for label in labels]
+    exact = {str(name).strip(): number for number, name in enumerate(names or ())}
+    folded = [name.casefold() for name in exact]
+    # Classes that differ in case only are known by their exact names.
+    known = {name.casefold(): number for name, number in exact.items() if folded.count(name.casefold()) == 1}
+    spelled = [str(label).strip() for label in labels]
+    named = [exact.get(label, known.get(label.casefold())) for label in spelled]
     count = len(names) if names else tokens
     numbers = [_whole(label) for label in labels]
     # One label that can only be a name makes it a column of names.

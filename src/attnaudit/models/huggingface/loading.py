@@ -11,12 +11,13 @@ from torch import nn
 
 from attnaudit import laws
 from attnaudit.errors import InputError
+from attnaudit.model_argument import is_pipeline, is_transformers_model, wrapping_advice
 from attnaudit.models.huggingface import passes
-from attnaudit.models.huggingface.decision import Decision, find_decision
+from attnaudit.models.huggingface.decision import Decision, Verbalisers, find_decision
 from attnaudit.models.huggingface.model import HuggingFaceModel
 from attnaudit.models.huggingface.overriding import decode_by, possible_paths
 from attnaudit.models.huggingface.position import Rule, token_numbers
-from attnaudit.models.huggingface.saved import load_saved
+from attnaudit.models.huggingface.saved import load_saved, rejecting
 from attnaudit.models.huggingface.text_batch import FORMS, TextBatch, text_batches
 from attnaudit.models.huggingface.trial import find_wiring, reading_rule
 
@@ -31,42 +32,75 @@ def from_huggingface(
     heads: str | int | Sequence[int] = "all",
     query: str | int = "auto",
     task: str = "auto",
-    verbalisers: Sequence[str] | None = None,
+    verbalisers: Verbalisers | None = None,
     leave_out: str = "delete",
     max_length: int | None = None,
     device: str | None = None,
     dtype: str | torch.dtype | None = None,
 ) -> HuggingFaceModel:
-    """A text classifier or language model of transformers, a pipeline, or the folder of a saved classifier, as a model that `audit` takes.
+    """A text classifier or language model of transformers, a pipeline, or the folder of a saved one, as a model that `audit` takes.
 
     layers: "last", "all", a number or several, from 0 (lowest) or -1 (last); heads: "all", a number or several. query: the position whose
     attention is audited, "auto" for the one the head reads, or a number. Rows are layers × heads, items are words.
-    task="lm": the decision is the next word, or a choice among `verbalisers`; at the mask token in a masked language model. Encoder–decoder
-    models: the decoder's cross-attention. leave_out: what leaving out a word means, `delete`, `mask` (token) or `pad`. device, dtype: of
-    a model loaded from a folder. A model that is given is left as found, and where it is.
+    task="lm": the decision is the next word, or a choice among `verbalisers`, words or a dict label -> word; at the mask token in a masked
+    language model. Encoder–decoder models: the decoder's cross-attention. leave_out: what leaving out a word means, `delete`, `mask`
+    (token) or `pad`. device, dtype: of a model loaded from a folder. A model that is given is left as found, and where it is.
     """
+    options: dict[str, Any] = {
+        "layers": layers,
+        "heads": heads,
+        "query": query,
+        "task": task,
+        "verbalisers": verbalisers,
+        "leave_out": leave_out,
+        "max_length": max_length,
+    }
     if isinstance(model, (str, Path)):
         if tokenizer is not None:
             raise InputError(
                 "A folder brings its own tokenizer: from_huggingface(folder). Give a loaded model to use another."
             )
-        model, tokenizer = load_saved(Path(model), dtype, device)
-    elif device is not None or dtype is not None:
+        folder = Path(model)
+        model, tokenizer = load_saved(folder, task, dtype, device)
+        with rejecting(folder, "its model cannot be run on a text"):
+            return _wrapped(model, tokenizer, **options)
+    if device is not None or dtype is not None:
         raise InputError(
             "device and dtype are for a model loaded from a folder; one that is given stays where it is. Write "
             "from_huggingface(model.to(device, dtype), tokenizer), or audit(…, device=…)."
         )
-    elif tokenizer is None:  # a pipeline holds both
-        model, tokenizer = getattr(model, "model", None), getattr(model, "tokenizer", None)
-    if not isinstance(model, nn.Module) or not hasattr(model, "config") or not callable(tokenizer):
+    if tokenizer is None and is_pipeline(model):
+        model, tokenizer = model.model, model.tokenizer
+    if tokenizer is None and is_transformers_model(model):
+        raise InputError(
+            f"{type(model).__name__} needs its tokenizer too: "
+            "attnaudit.audit(attnaudit.from_huggingface(model, tokenizer), texts), with "
+            "tokenizer = AutoTokenizer.from_pretrained(…) of the same model."
+        )
+    if not is_transformers_model(model) or not callable(tokenizer):
+        advice = f" {wrapping_advice(model)}" if isinstance(model, nn.Module) else ""
         raise InputError(
             "Expected a transformers model and its tokenizer, or a pipeline that holds both: from_huggingface(model, tokenizer); "
-            f"got {type(model).__name__} and {type(tokenizer).__name__}."
+            f"got {type(model).__name__} and {type(tokenizer).__name__}.{advice}"
         )
+    return _wrapped(model, tokenizer, **options)
+
+
+def _wrapped(
+    model: Any,
+    tokenizer: Any,
+    *,
+    layers: str | int | Sequence[int],
+    heads: str | int | Sequence[int],
+    query: str | int,
+    task: str,
+    verbalisers: Verbalisers | None,
+    leave_out: str,
+    max_length: int | None,
+) -> HuggingFaceModel:
     if leave_out not in FORMS:
         raise InputError(f"There is no form of leaving out {leave_out!r}. Choose from: {', '.join(FORMS)}.")
-    hugging: Any = model
-    decision = find_decision(hugging, tokenizer, task, verbalisers)
+    decision = find_decision(model, tokenizer, task, verbalisers)
     numbers = token_numbers(model.config, tokenizer)
     trial = _trial_batch(model, tokenizer, decision)
     _check_vocabulary(model, tokenizer, trial)
@@ -137,16 +171,17 @@ def _chosen(wanted: str | int | Sequence[int], count: int, kind: str, last: str 
     if last is not None and wanted == last:
         return [count - 1]
     listed = [wanted] if isinstance(wanted, int) else wanted
-    if (
-        isinstance(listed, str)
-        or not listed
-        or not all(isinstance(at, int) and -count <= at < count for at in listed)
-    ):
+    numbers = [
+        at
+        for at in (listed if isinstance(listed, Sequence) else ())
+        if isinstance(at, int) and -count <= at < count
+    ]
+    if not numbers or len(numbers) < len(listed):
         words = f'"{last}", "all"' if last else '"all"'
         raise InputError(
             f"{kind}s is {words}, or numbers from 0 to {count - 1} (the model has {count}); got {wanted!r}."
         )
-    return sorted({at % count for at in listed})
+    return sorted({at % count for at in numbers})
 
 
 def _limit(wanted: int | None, longest: int | None) -> int | None:

@@ -81,6 +81,15 @@ class HuggingFaceModel:
             "max_length": self.max_length,
         }
 
+    def row_names(self, record: Record) -> list[str]:
+        """One name per row: layers and heads as `layers=` and `heads=` count them, from 0."""
+        kind = "cross-attention layer" if self.model.config.is_encoder_decoder else "layer"
+        return [
+            f"{kind} {self.wiring.calls.index(call)} head {head}"
+            for call in self.calls
+            for head in self.head_numbers
+        ]
+
     def batches(self, texts: Sequence[Text], labels: Sequence[Any] | None = None) -> list[Batch]:
         """Texts or pairs as batches on the model's device. Labels are numbers, or names of the model's classes."""
         known = None if labels is None else class_numbers(labels, self.class_names, self.wiring.vocabulary)

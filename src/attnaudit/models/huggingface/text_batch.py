@@ -141,7 +141,7 @@ def _check_counts(texts: int, labels: Sequence[int] | None, ids: Sequence[str] |
 def _limit(tokenizer: Any, wanted: int | None) -> int | None:
     """The tokenizer says 10³⁰ where it knows no limit."""
     own = getattr(tokenizer, "model_max_length", None)
-    own = own if own is not None and own < 10**6 else None
+    own = int(own) if isinstance(own, (int, float)) and 0 < own < 10**6 else None
     if wanted is not None and wanted < 1:
         raise InputError(f"max_length must be at least 1, got {wanted}.")
     return wanted if wanted is not None else own
