@@ -46,7 +46,7 @@ def checked_encoding(name: str | None, spell: Spelling) -> str | None:
     try:
         if not isinstance(name, str):
             raise LookupError
-        b"".decode(name)
+        b"a".decode(name, "replace")  # of no bytes, Python would not look at the name
         found = codecs.lookup(name).name
         if found.replace("-", "_") in _NO_ENCODING_OF_FILES:
             raise LookupError
