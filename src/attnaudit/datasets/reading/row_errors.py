@@ -10,6 +10,7 @@ from attnaudit.datasets.reading.option_names import Spelling, in_choice
 from attnaudit.errors import InputError
 
 SHOWN = 5  # messages kept of skipped rows
+UNDECODABLE = "not decodable"
 UNREADABLE = "not readable"  # the reason of an error that names no other
 
 

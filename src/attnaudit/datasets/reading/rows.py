@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from attnaudit.datasets.reading.row_errors import BadRows, RowError
+from attnaudit.datasets.reading.row_errors import UNDECODABLE, BadRows, RowError
 from attnaudit.datasets.reading.sources import File
 from attnaudit.errors import InputError
 
@@ -40,7 +40,7 @@ def decoded(raw: bytes, where: str, encoding: str = "utf-8", *, hint: str = "") 
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
         if hint:
-            raise RowError(f"{where}: {hint}", reason="not decodable") from error
+            raise RowError(f"{where}: {hint}", reason=UNDECODABLE) from error
         raise InputError(
             f"{where}: not {encoding.upper()} text ({error.reason} at byte {error.start}). Save the file as UTF-8."
         ) from error

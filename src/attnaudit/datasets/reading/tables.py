@@ -12,7 +12,7 @@ from typing import Any
 from attnaudit.datasets.reading.data_files import endings, file_kind
 from attnaudit.datasets.reading.delimiters import Shape, checked_delimiter, delimiter_name, find_delimiter
 from attnaudit.datasets.reading.json_array import json_file_rows
-from attnaudit.datasets.reading.row_errors import BadRows
+from attnaudit.datasets.reading.row_errors import UNDECODABLE, BadRows
 from attnaudit.datasets.reading.rows import csv_rows, json_rows, table_rows
 from attnaudit.datasets.reading.size_limits import MOST_ROWS, check_size, within_limits
 from attnaudit.datasets.reading.sources import File, files
@@ -95,7 +95,8 @@ def _csv_table(source: _Source, kind: str, separator: str | None, quoted: bool) 
             )
         ]
         header: Any = rows[0] if rows else []
-        others = len(rows) - 1 + bad.count
+        # Bytes of another encoding say nothing about the delimiter.
+        others = len(rows) - 1 + bad.count - bad.reasons[UNDECODABLE]
         fitting = sum(count == len(header) for count in rows[1:])
         return Shape(header, fitting / others if others > 0 else 1.0)
 
