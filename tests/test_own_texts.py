@@ -424,7 +424,7 @@ def test_files_that_are_not_what_their_name_says(tmp_path: Path, content: bytes,
     assert advice in message(tmp_path / "d.csv")
 
 
-def test_no_message_or_note_holds_the_folder(tmp_path: Path) -> None:
+def test_no_message_or_note_of_a_file_holds_its_folder(tmp_path: Path) -> None:
     rows = [[LONG.format(word(n)), str(n % 2)] for n in range(40)]
     path = written(tmp_path / "d.csv", ["text", "label"], [*rows, ["", "1"]])
     splits = load(f"{path}:skip_bad=true")
@@ -432,3 +432,16 @@ def test_no_message_or_note_holds_the_folder(tmp_path: Path) -> None:
     assert splits.notes["skipped"]["first"][0].startswith("d.csv, line 42: ")
     assert str(tmp_path) not in json.dumps(splits.notes)
     assert str(tmp_path) not in json.dumps(read_texts(path, skip_bad=True).bad.note())
+
+
+def test_notes_of_a_corpus_do_not_hold_the_data_folder(tmp_path: Path) -> None:
+    (tmp_path / "sst").mkdir()
+    for split in ("train", "dev", "test"):
+        trees = [f"({label} (2 {split}) (2 (2 one) ({label} n{word(label)})))" for label in (0, 4, 1, 3)]
+        (tmp_path / "sst" / f"{split}.txt").write_text("\n".join([*trees, "(broken"]))
+    options = "min_length=1,drop_longest=false,tokeniser=regex,skip_bad=true"
+    for cache in (False, True, True):
+        splits = load(f"sst:{options}", data_dir=tmp_path, cache=cache)
+        assert splits.notes["skipped"]["rows"] == 3
+        assert splits.notes["skipped"]["first"][0].startswith("sst/")
+        assert str(tmp_path) not in json.dumps(splits.notes)

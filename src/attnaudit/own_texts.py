@@ -119,9 +119,9 @@ def _texts(table: Table, columns: ModelColumns, bad: BadRows, advance: Any) -> I
 
 def _summary(table: Table, columns: ModelColumns, count: int, bad: BadRows) -> str:
     """One line: "Read d.csv: text = review, label = stars, 1,200 rows, delimiter ;, encoding utf-8"."""
-    parts = [f"{name} = {shown(column)}" for name, column in columns.named().items()]
+    parts = [f"{name} = {shown(column[:60])}" for name, column in columns.named().items()]
     if not columns.label:
-        others = [shown(each) for each in table.columns if each not in columns.named().values()]
+        others = [shown(each[:60]) for each in table.columns if each not in columns.named().values()]
         more = ", …" if len(others) > _LISTED else ""
         listed = f" (not read: {', '.join(others[:_LISTED])}{more})" if others else ""
         parts.append(f"no label column{listed}")

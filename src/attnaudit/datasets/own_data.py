@@ -115,7 +115,7 @@ def splits_of(
     classes = labels.classes()
     if len(classes) < 2:
         raise InputError(
-            f"{prepare.corpus}: a classifier needs at least two classes, got {list(classes)} in {len(read)} rows. "
+            f"{prepare.corpus}: a classifier needs at least two classes, got {[each[:40] for each in classes]} in {len(read)} rows. "
             "Check the label column."
         )
     read_in_order = labels.in_order(read)

@@ -134,7 +134,7 @@ def _numbered_pair(there: Sequence[str], where: str, spell: Spelling) -> tuple[s
     if len(pairs) > 1:
         first, second = pairs[0]
         raise InputError(
-            f"{where}: several pairs of texts: {', '.join(f'{a!r} and {b!r}' for a, b in pairs)}. "
+            f"{where}: several pairs of texts: {', '.join(f'{a!r} and {b!r}' for a, b in pairs[:5])}. "
             f"Name one: {spell('text', first)} and {spell('query', second)}."
         )
     return pairs[0] if pairs else None
@@ -152,14 +152,14 @@ def _check_one_text(
     texts = [each for each in there if each in (text, query, *more)]
     second = query or next(each for each in texts if each != text)
     raise InputError(
-        f"{where}: several columns hold texts: {', '.join(map(repr, texts))}. Name the one to read, "
+        f"{where}: several columns hold texts: {_listed(texts)}. Name the one to read, "
         f"{spell('text', text)}, or two that are read together, {spell('text', text)} and "
         f"{spell('query', second)}."
     )
 
 
 def _column(name: str, given: str | None, there: Sequence[str], where: str, spell: Spelling) -> str:
-    listed = ", ".join(map(repr, there[:30])) or "none"
+    listed = _listed(there)
     if given:
         if list(there).count(given) != 1:
             found = "there are several of this name" if given in there else "it has no such column"
@@ -176,7 +176,7 @@ def _column(name: str, given: str | None, there: Sequence[str], where: str, spel
         two = f"{spell('text', best[0])} and {spell('query', best[1])}"
         pair = f" To read two texts together, write {two}." if name == "text" and best[0] != best[1] else ""
         raise InputError(
-            f"{where}: {', '.join(map(repr, best))} could each be the {name}. "
+            f"{where}: {_listed(best)} could each be the {name}. "
             f"Name the one with {spell(name, 'COLUMN')}. Its columns: {listed}.{pair}"
         )
     if name in _NEEDED:
@@ -185,3 +185,8 @@ def _column(name: str, given: str | None, there: Sequence[str], where: str, spel
             f"Name it with {spell(name, 'COLUMN')}. Its columns: {listed}."
         )
     return ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as they are read from the data, so neither their number nor their length is known."""
+    return ", ".join(repr(each[:60]) for each in names[:20]) + (", …" if len(names) > 20 else "") or "none"

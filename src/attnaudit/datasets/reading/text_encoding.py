@@ -81,8 +81,13 @@ def as_utf8(file: File, encoding: str | None, spell: Spelling) -> File:
             "was given. Leave this option out."
         )
     chosen = encoding or marked or "utf-8"
-    decode_head = codecs.getincrementaldecoder(chosen)("replace").decode(head)
-    old_mac = "\r" in decode_head and "\n" not in decode_head
+    try:
+        decoded_head = codecs.getincrementaldecoder(chosen)("replace").decode(head)
+    except UnicodeError as error:  # UTF-32 without a byte order mark
+        raise InputError(
+            f"{file.where}, line 1: not {chosen.upper()} text ({error}). Give another encoding, or leave it out."
+        ) from error
+    old_mac = "\r" in decoded_head and "\n" not in decoded_head
     plain = chosen in ("utf-8", "utf-8-sig")  # the readers of lines drop the mark
     shown = "utf-8" if plain else chosen
     if plain and not old_mac:

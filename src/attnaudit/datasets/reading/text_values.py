@@ -17,7 +17,7 @@ def text_value(row: Mapping[str, Any], column: str, what: str, where: str, bad: 
         raise RowError(f"{where}: the {what} is empty. {bad.advice}", reason="no text")
     if not isinstance(value, str):
         raise RowError(
-            f"{where}: the {what} in column {column!r} must be text, got {type(value).__name__}. {bad.advice}",
+            f"{where}: the {what} in column {column[:60]!r} must be text, got {type(value).__name__}. {bad.advice}",
             reason="no text",
         )
     if len(value) > LONGEST:
