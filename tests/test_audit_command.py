@@ -12,6 +12,7 @@ import pytest
 import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
+from tokenizers import normalizers
 from typer.testing import CliRunner
 
 from attnaudit.cli import app
@@ -46,6 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         logits = torch.cat([model(**tokenizer(text, return_tensors="pt")).logits for text, _ in LABELLED])
         model.classifier.bias -= logits.mean(0)
     made = tmp_path_factory.mktemp("model")
+    tokenizer.backend_tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)  # as BERT's has
     model.float().save_pretrained(made)
     tokenizer.save_pretrained(made)
     return made
@@ -218,7 +220,7 @@ def test_numbers_are_labels_too(folder: Path, tmp_path: Path) -> None:
     told(folder, csv_file(tmp_path / "own.csv", rows), tmp_path / "out")
     assert each_text(tmp_path / "out") == [(at, at) for at in predicted]
     words = refused(folder, csv_file(tmp_path / "three.csv", [("a film", "3")]), tmp_path / "none")
-    assert "The label '3' is no class" in words
+    assert words.startswith("three.csv, line 2: the label '3' is no class")
 
 
 def test_pickled_weights_are_refused(folder: Path, tmp_path: Path) -> None:
@@ -302,3 +304,96 @@ def test_a_sample_of_the_labels_means_what_the_whole_column_means(tmp_path: Path
     labels = [label for label, _ in each_text(tmp_path / "out")]
     assert 0 not in labels  # none was drawn: this is the case in question
     assert sorted(labels) == [1, 1, 1, 2, 2, 2]
+
+
+# What was read -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_read_is_said_before_the_work(folder: Path, tmp_path: Path) -> None:
+    data = tmp_path / "own.csv"
+    data.write_text("premise;hypothesis;label\na dull film;we liked it;bad\nnot good;at all;good\n")
+    output = told(folder, data, tmp_path / "out")
+    said = (
+        "Read own.csv: text = premise, pair = hypothesis, label = label, 2 rows, delimiter ;, encoding utf-8"
+    )
+    assert output.count(said) == 1
+    assert output.index(said) < output.index("BertForSequenceClassification")
+    pairs = [("a dull film", "we liked it"), ("not good", "at all")]
+    predicted = own_logits(folder, pairs).argmax(-1).tolist()
+    assert [each for _, each in each_text(tmp_path / "out")] == predicted
+
+
+def test_only_the_name_of_the_file_is_stored(folder: Path, tmp_path: Path) -> None:
+    data = csv_file(tmp_path / "own.csv", [*LABELLED, ("", "bad")])
+    told(folder, data, tmp_path / "out", "--skip-bad")
+    about = load_results(tmp_path / "out").about
+    assert about["texts"]["file"] == "own.csv"
+    assert str(tmp_path) not in json.dumps(about)
+
+
+def test_every_kind_of_bad_row_is_skipped_and_counted_or_an_error(folder: Path, tmp_path: Path) -> None:
+    bad = {"\u200b\u200d": "bad", "\x01\x02": "good", " ": "bad", "a film": ""}
+    rows = [*LABELLED[:3], *bad.items(), *LABELLED[3:]]
+    output = told(folder, csv_file(tmp_path / "own.csv", rows), tmp_path / "out", "--skip-bad")
+    assert "4 rows were skipped: 1 no text, 1 no label, 2 no token." in output
+    assert "texts were audited" not in output  # nothing was drawn
+    texts = load_results(tmp_path / "out").about["texts"]
+    assert (texts["read"], texts["audited"], texts["skipped"]["rows"]) == (6, 6, 4)
+    assert texts["skipped"]["reasons"] == {"no text": 1, "no label": 1, "no token": 2}
+    predicted = own_logits(folder, [text for text, _ in LABELLED]).argmax(-1).tolist()
+    assert each_text(tmp_path / "out") == list(zip([2, 0, 0, 2, 1, 0], predicted, strict=True))
+    for text, label in bad.items():
+        data = csv_file(tmp_path / "one.csv", [*LABELLED, (text, label)])
+        assert refused(folder, data, tmp_path / "none").startswith("one.csv, line 8: ")
+
+
+def test_others_are_drawn_for_texts_without_a_token(folder: Path, tmp_path: Path) -> None:
+    rows = [*LABELLED, *[("\u200b", label) for label in ("good", "bad", "fair")] * 8]
+    data = csv_file(tmp_path / "own.csv", rows)
+    told(folder, data, tmp_path / "out", "--skip-bad", "--sample", "4")
+    assert load_results(tmp_path / "out").about["texts"]["audited"] == 4
+    only = csv_file(tmp_path / "only.csv", [("\u200b", "good")] * 2)
+    assert "No text is left of 2" in refused(folder, only, tmp_path / "none", "--skip-bad")
+
+
+def test_labels_of_the_file_are_renamed(folder: Path, tmp_path: Path) -> None:
+    names = {"good": "pos", "bad": "neg", "fair": "fair"}
+    rows = [(text, names[label.lower()]) for text, label in LABELLED]
+    data = csv_file(tmp_path / "own.csv", rows)
+    words = refused(folder, data, tmp_path / "none")
+    assert words.startswith(
+        "own.csv, line 2: the label 'pos' is no class of the model. Choose from: Bad, Fair, Good"
+    )
+    assert "--labels" in words
+    told(folder, data, tmp_path / "out", "--labels", "pos=good, neg=Bad")
+    assert [label for label, _ in each_text(tmp_path / "out")] == [2, 0, 0, 2, 1, 0]
+    unknown = refused(folder, data, tmp_path / "none", "--labels", "pos=good,nag=bad")
+    assert "'nag' is not. The data has 'pos', 'neg', 'fair'" in unknown
+    unknown = refused(folder, data, tmp_path / "none", "--labels", "pos=good,neg=awful")
+    assert "'awful' is no class of the model. Its classes: Bad, Fair, Good" in unknown
+    for wrong in ("pos", "pos=", "=good", "pos=good,pos=bad", ""):
+        assert "--labels must be label=CLASS" in refused(folder, data, tmp_path / "none", "--labels", wrong)
+    unlabelled = csv_file(tmp_path / "un.csv", [(TEXTS[0],)], ("text",))
+    assert "no label column" in refused(folder, unlabelled, tmp_path / "none", "--labels", "pos=good")
+
+
+def test_numbers_are_renamed_as_they_are_typed(folder: Path, tmp_path: Path) -> None:
+    data = tmp_path / "own.jsonl"
+    rows = [{"text": text, "label": float(number)} for number, text in enumerate(TEXTS)]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told(folder, data, tmp_path / "out", "--labels", "0=good,1=fair,2=bad")
+    assert [label for label, _ in each_text(tmp_path / "out")] == [2, 1, 0]
+
+
+def test_a_label_too_large_for_a_number_is_no_class(folder: Path, tmp_path: Path) -> None:
+    data = tmp_path / "own.jsonl"
+    data.write_text('{"text": "a film", "label": 1' + "0" * 400 + "}\n")
+    assert refused(folder, data, tmp_path / "none").startswith("own.jsonl, line 1: the label '1000")
+
+
+def test_delimiter_and_encoding_are_options(folder: Path, tmp_path: Path) -> None:
+    data = tmp_path / "own.csv"
+    data.write_bytes("text|label\na film, caf\xe9|bad\n".encode("cp1252"))
+    assert "--encoding cp1252" in refused(folder, data, tmp_path / "none")
+    output = told(folder, data, tmp_path / "out", "--encoding", "cp1252", "--delimiter", "|")
+    assert "delimiter |, encoding cp1252" in output

@@ -5,12 +5,21 @@ A new reader is one entry in CORPORA: how it is called, and a small whole corpus
 
 from __future__ import annotations
 
+import bz2
+import csv
+import gzip
 import io
 import json
+import lzma
+import os
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,6 +32,7 @@ from attnaudit.datasets.about import about_of
 from attnaudit.datasets.reading import stored
 from attnaudit.datasets.splits import Splits
 from attnaudit.errors import InputError
+from attnaudit.own_texts import read_texts
 
 CASES = 2000
 Files = dict[str, bytes]
@@ -388,3 +398,120 @@ def test_a_damaged_corpus_is_read_or_refused_in_words(
         skipped = lenient.notes["skipped"]
         assert skipped["rows"] >= 1
         assert len(skipped["first"]) == min(5, skipped["rows"])
+
+
+# Tables of users ---------------------------------------------------------------------------------------------------------
+
+TABLES = int(os.environ.get("ATTNAUDIT_FUZZ_FILES", "150"))  # mutated files
+SECONDS = 20  # no file may take longer
+COLUMN_NAMES = ["text", "label", "review", "premise", "hypothesis", "sentence1", "sentence2", "question", "", " text ",
+                "id", "TEXT", "stars", "x" * 300, "caf\u00e9", "a;b", "a,b", "split", "evidence", "0", "\u202etext", "\0"]  # fmt: skip
+VALUES = ["", " ", "good", "bad", "0", "1", "NaN", "one, two; three | four", 'a "quoted" word', "two\nlines", "tab\there",
+          "\u200b", "\ufeff", "\U0001f600", "=1+1", "9" * 400, "-1", "1e999", "x" * 2000, "word " * 500, "\0", "\r", "\u65e5\u672c\u8a9e"]  # fmt: skip
+ODD = [*VALUES, None, True, 3, -1, 0.5, 10**400, ["a"], {"a": 1}, [[0, 1]]]
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252", "latin-1", "shift_jis", "utf-7"]
+
+
+def _random_table(random: Random) -> tuple[str, bytes]:
+    """The name and the content of a data file: proper, or odd in its columns, values, delimiter, line ends or encoding."""
+    usual = random.random() < 0.6
+    names = ["text", "label"] if usual else random.choices(COLUMN_NAMES, k=random.randint(0, 5))
+    count = random.choice([0, 1, 3, 30, 60])
+    kind = random.choice(["csv", "csv", "tsv", "jsonl", "json", "parquet"])
+    odd = 0.0 if random.random() < 0.4 else 0.2
+
+    def value(name: str, number: int, pool: list[Any]) -> Any:
+        if random.random() < odd:
+            return random.choice(pool)
+        return ("bad", "good")[number % 2] if name in ("label", "stars") else _sentence(number)
+
+    pool = VALUES if kind in ("csv", "tsv") else ODD
+    rows = [[value(name, number, pool) for name in names] for number in range(count)]
+    encoding = random.choice(ENCODINGS) if random.random() < 0.3 else "utf-8"
+    if kind == "parquet":
+        return "d.parquet", _parquet_bytes(names, rows, random)
+    if kind in ("jsonl", "json"):
+        objects = [dict(zip(names, row, strict=True)) for row in rows]
+        text = (
+            json.dumps(objects, indent=random.choice([None, 1]))
+            if kind == "json"
+            else "".join(f"{json.dumps(each, ensure_ascii=random.random() < 0.5)}\n" for each in objects)
+        )
+    else:
+        stream = io.StringIO()
+        delimiter = random.choice([",", ";", "\t", "|"]) if kind == "csv" else "\t"
+        ends = random.choice(["\n", "\r\n", "\r"])
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator=ends, escapechar="\\")
+        writer.writerows([names, *rows])
+        text = stream.getvalue()
+    content = text.encode(encoding, "replace")
+    if random.random() < 0.2:
+        packed = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
+        ending = random.choice(list(packed))
+        return f"d.{kind}.{ending}", packed[ending](content)
+    return f"d.{kind}", content
+
+
+def _parquet_bytes(names: list[str], rows: list[list[Any]], random: Random) -> bytes:
+    columns = []
+    for at in range(len(names)):
+        values = [row[at] for row in rows]
+        try:
+            columns.append(pa.array(values))
+        except (pa.ArrowException, OverflowError):
+            columns.append(pa.array([None if each is None else str(each) for each in values]))
+    stream = io.BytesIO()
+    table = pa.Table.from_arrays(columns, names=names)
+    pq.write_table(table, stream, compression=random.choice(["snappy", "none", "zstd"]), row_group_size=7)
+    return stream.getvalue()
+
+
+def _mutated(content: bytes, random: Random) -> bytes:
+    kinds = ["flip", "insert", "overwrite", "cut", "drop", "double", "swap", "field", "empty"]
+    for _ in range(random.choice([0, 0, 1, 1, 2, 5])):
+        bite = random.choice(BITES)
+        content = _damaged(content, random.choice(kinds), random.random(), random.random(), bite)
+    return content
+
+
+def _result(read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except InputError as error:
+        return error
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_a_mutated_table_is_read_or_rejected_in_words(part: int, tmp_path: Path) -> None:
+    """Any file of a user, by the reader of `attnaudit audit` and that of `run`. ATTNAUDIT_FUZZ_FILES sets how many."""
+    outcomes: Counter[str] = Counter()
+    for number in range(-(-TABLES // 5)):
+        random = Random(f"table {part} {number}")
+        name, content = _random_table(random)
+        path = tmp_path / name
+        path.write_bytes(_mutated(content, random))
+        skip, encoding = random.random() < 0.5, random.choice([None, None, None, *ENCODINGS])
+        encoding = None if name.endswith("parquet") else encoding
+        readers: dict[str, Callable[[], Any]] = {
+            "audit": lambda path=path, skip=skip, encoding=encoding: read_texts(
+                path, skip_bad=skip, encoding=encoding
+            ),
+            "run": lambda path=path, skip=skip, encoding=encoding: DATASETS["text_file"](
+                path=str(path), skip_bad=skip, encoding=encoding, tokeniser="regex"
+            ),
+        }
+        for reader, read in readers.items():
+            started = time.monotonic()
+            outcome = _result(read)
+            outcomes[f"{reader}, {'rejected' if isinstance(outcome, InputError) else 'read'}"] += 1
+            if isinstance(outcome, InputError):
+                assert str(outcome).encode(), (part, number)
+                assert len(str(outcome)) < 2000, (part, number)
+            elif reader == "audit":
+                assert outcome.summary.isprintable(), (part, number)
+                assert str(tmp_path) not in json.dumps(outcome.bad.note()), (part, number)
+            else:
+                assert str(tmp_path) not in json.dumps(outcome.notes), (part, number)
+            assert time.monotonic() - started < SECONDS, (part, number)
+        path.unlink()
+    assert len(outcomes) == 4, outcomes  # some of each, or nothing would be tried

@@ -97,7 +97,7 @@ def test_columns_may_be_named_and_those_that_were_told_by_their_name_are_noted(t
     assert load(f"{path}:text=Review").train[0].tokens[:2] == ("film", "a")
     with pytest.raises(
         InputError,
-        match=r"text='nothing', but it has no such column. Its columns: 'id', 'Review', 'words', 'stars'",
+        match=r"^a.csv: text=nothing, but it has no such column. Its columns: 'id', 'Review', 'words', 'stars'",
     ):
         load(f"{path}:text=nothing")
 

@@ -553,7 +553,7 @@ def test_a_pooled_head_can_be_audited_at_a_named_position() -> None:
 def test_wrong_texts_and_labels() -> None:
     model = wrapped("bert")
     for texts, labels, said in (
-        (["good", " "], None, "Text 1 is empty"),
+        (["good", " "], None, "Text 1: the text is empty"),
         ([], None, "empty"),
         ([3], None, "neither a text nor a pair"),
         (TEXTS, [0, 1], "3 texts but 2 labels"),

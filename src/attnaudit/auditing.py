@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,13 +17,16 @@ from attnaudit.audit_names import answering
 from attnaudit.audits import AUDITS
 from attnaudit.audits.declaration import declaration_of
 from attnaudit.contract import AttentionModel, Batch, Record
-from attnaudit.errors import InputError, NotApplicable
+from attnaudit.datasets.reading.memory_tables import is_table
+from attnaudit.datasets.reading.option_names import in_python
+from attnaudit.errors import InputError, ItemErrors, NotApplicable
 from attnaudit.gathered import Gathered
 from attnaudit.illustrations import chosen_examples, illustrate
 from attnaudit.measures import OF_WEIGHTS
 from attnaudit.model_argument import check_model_argument
 from attnaudit.modules import evaluating
 from attnaudit.other_models import check_other_models
+from attnaudit.own_texts import TextsRead, read_texts, texts_in_memory
 from attnaudit.record_check import check_record
 from attnaudit.results import Results
 from attnaudit.row_names import row_names
@@ -31,9 +35,12 @@ from attnaudit.statistics.ties import tie_rounding
 
 def audit(
     model: AttentionModel,
-    data: Batch | Iterable[Batch] | Sequence[Any],
+    data: Any,
     labels: Sequence[Any] | None = None,
     *,
+    text: str | None = None,
+    label: str | None = None,
+    pair: str | None = None,
     audits: Sequence[Choice] | None = None,
     measures: Sequence[Choice] | None = None,
     seed: int = 0,
@@ -47,13 +54,17 @@ def audit(
     """May I show this model's attention as an explanation? The usual audits and measures by default; "all", names,
     "name:option=value" or your own functions.
 
-    data: batches; or texts, or pairs of texts, for a model that reads them (from_huggingface), with labels if there are any.
+    data: batches; or, for a model that reads texts (from_huggingface): a list of texts or pairs of texts, with labels if there are any;
+    a pandas DataFrame, a Hugging Face Dataset, a dict of columns, a list of dicts, or the Path of a data file. text, label and pair
+    name columns of a table; inferred from their names if omitted.
     class_names and words (the vocabulary, by token number) are only for showing. illustrated: how many examples are kept whole for the
     page; by default all, up to 200,000 tokens. other_models: further trainings of the same model, to
     see whether its attention is stable. All models are left as found.
     """
     check_model_argument(model)
-    batches = [batch for batch in _as_batches(model, data, labels) if len(batch)]
+    batches = [
+        batch for batch in _as_batches(model, data, labels, text=text, label=label, pair=pair) if len(batch)
+    ]
     if not batches:
         raise InputError("There is nothing to audit: the data holds no example.")
     chosen_audits, chosen_measures = find_audits(audits), find_measures(measures)
@@ -138,19 +149,67 @@ def _judge(
             found.reasons["audit", name] = str(reason)
 
 
-def _as_batches(model: AttentionModel, data: Any, labels: Sequence[Any] | None) -> list[Batch]:
-    """Batches as they are; texts by the model's own `batches`, where it has one."""
-    listed: Any = [data] if isinstance(data, Batch) else data if isinstance(data, str) else list(data)
-    if all(isinstance(each, Batch) for each in listed):
+def _as_batches(
+    model: AttentionModel, data: Any, labels: Sequence[Any] | None, **columns: str | None
+) -> list[Batch]:
+    """Batches as they are; texts and tables by the model's own `batches`, where it has one."""
+    listed = _listed(data)
+    if isinstance(listed, list) and all(isinstance(each, Batch) for each in listed):
+        _check_no_columns(columns)
         if labels is not None:
             raise InputError("labels go with texts. Batches hold their own: Batch(labels=…).")
-        return list(listed)
+        return listed
     own = getattr(model, "batches", None)
     if own is None:
+        first = listed[0] if isinstance(listed, list) else listed
         raise InputError(
-            f"{type(model).__name__} reads batches, not texts; got {type(listed[0]).__name__}. Texts go with from_huggingface."
+            f"{type(model).__name__} reads batches, not texts; got {type(first).__name__}. Texts go with from_huggingface."
         )
-    return own(listed, labels)
+    read = _read_table(listed, columns)
+    if read is None:
+        _check_no_columns(columns)
+        return own(listed, None if labels is None else list(labels))
+    if labels is not None and columns["label"] is None and read.labelled:
+        raise InputError(
+            "Labels were given twice: as labels= and as a column of the data. Leave labels= out, or write label=''."
+        )
+    if labels is not None and columns["label"]:
+        raise InputError("Labels were given twice: as labels= and as label=. Leave one out.")
+    known = read.labels(getattr(model, "class_names", None)) if labels is None else list(labels)
+    try:
+        return own([each.text for each in read.texts], known)
+    except ItemErrors as error:
+        index, problem = next(iter(error.problems.items()))
+        raise InputError(f"{read.texts[index].where}: {problem}") from error
+
+
+def _read_table(data: Any, columns: Mapping[str, str | None]) -> TextsRead | None:
+    text, label, pair = columns["text"], columns["label"], columns["pair"]
+    if isinstance(data, Path):
+        return read_texts(data, text=text, label=label, pair=pair, spell=in_python)
+    return texts_in_memory(data, text=text, label=label, pair=pair)
+
+
+def _listed(data: Any) -> Any:
+    """A list of whatever is to be read one by one; tables, paths and single texts as they are."""
+    if isinstance(data, Batch):
+        return [data]
+    if isinstance(data, (str, Path, Mapping)) or is_table(data):
+        return data
+    try:
+        return list(data)
+    except TypeError:
+        raise InputError(
+            f"Expected batches, texts or a table with a column of texts, got {type(data).__name__}."
+        ) from None
+
+
+def _check_no_columns(columns: Mapping[str, str | None]) -> None:
+    for name, value in columns.items():
+        if value is not None:
+            raise InputError(
+                f"{name}={value!r} names a column, but the data has none. It goes with a DataFrame, a Dataset or a file."
+            )
 
 
 def _options_of(function: Callable[..., Any] | None) -> dict[str, Any] | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from attnaudit.datasets.reading.row_errors import BadRows
     from attnaudit.results import Results
 
 _TRIED = 4  # texts by which the time is estimated
@@ -21,10 +21,13 @@ def register(app: typer.Typer) -> None:
 
 def audit_model(
     model_dir: Annotated[Path, typer.Argument(help="Folder with config.json, model.safetensors and the tokenizer, as save_pretrained writes it.")],
-    data: Annotated[Path, typer.Option(help="csv, tsv, jsonl or parquet file, one text a row.")],
-    text_column: Annotated[str | None, typer.Option(help="Told by its name where not given: text, review, sentence, …")] = None,
+    data: Annotated[Path, typer.Option(help="csv, tsv, jsonl, json or parquet file, one text per row.")],
+    text_column: Annotated[str | None, typer.Option(help="Inferred from its name if omitted: text, review, sentence, …")] = None,
     label_column: Annotated[str | None, typer.Option(help="Optional. Names or numbers of the model's classes.")] = None,
-    pair_column: Annotated[str | None, typer.Option(help="The second text, for models of pairs.")] = None,
+    pair_column: Annotated[str | None, typer.Option(help="The second text, for models of pairs. Inferred for premise and hypothesis, sentence1 and sentence2, …")] = None,
+    labels: Annotated[str | None, typer.Option(help="Class names for the file's labels: pos=positive,neg=negative.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Of a csv file: one character, or tab. Inferred if omitted.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Of a text file, for example cp1252; default: UTF-8, or by its byte order mark.")] = None,
     layers: Annotated[str, typer.Option(help="last, all, or numbers joined by +: 0 is the lowest.")] = "last",
     heads: Annotated[str, typer.Option(help="all, or numbers joined by +.")] = "all",
     leave_out: Annotated[str, typer.Option(help="What leaving out a word means: delete, mask or pad.")] = "delete",
@@ -52,11 +55,10 @@ def audit_model(
     from attnaudit.core.output_folders import check_folder
     from attnaudit.gate import check_conditions
     from attnaudit.models.huggingface import from_huggingface
-    from attnaudit.models.huggingface.labels import class_numbers
+    from attnaudit.models.huggingface.own_batches import sampled_batches, with_class_names
     from attnaudit.other_models import check_other_models
     from attnaudit.own_texts import read_texts
     from attnaudit.running import check_device
-    from attnaudit.sampling import sampled
 
     if fail_if is not None:
         check_conditions(fail_if)
@@ -69,7 +71,17 @@ def audit_model(
     find_measures(wanted["measures"])
     check_folder(out, replace=force, protected=[model_dir, data, *(other_models or ())])
     check_file(out / "report.html")
-    read, bad = read_texts(data, text=text_column, label=label_column, pair=pair_column, skip_bad=skip_bad)
+    mapping = None if labels is None else renamings(labels)
+    read, bad, summary, _ = read_texts(
+        data,
+        text=text_column,
+        label=label_column,
+        pair=pair_column,
+        delimiter=delimiter,
+        encoding=encoding,
+        skip_bad=skip_bad,
+    )
+    typer.echo(summary, err=True)
     how: dict[str, Any] = {
         "layers": numbers(layers),
         "heads": numbers(heads),
@@ -80,26 +92,20 @@ def audit_model(
     }
     model = from_huggingface(model_dir, task="classification", **how)
     others = [from_huggingface(each, task="classification", **how) for each in other_models or ()]
-    if labelled := read[0].label is not None:
-        # Before any are drawn: what a column of labels means, names or numbers, is seen in the whole of it.
-        names = model.class_names or []
-        known = class_numbers([each.label for each in read], names, 0)
-        read = [replace(each, label=names[number]) for each, number in zip(read, known, strict=True)]
-    chosen = sampled(read, sample, seed)
-    labels = [each.label for each in chosen] if labelled else None
-    batches = model.batches([each.text for each in chosen], labels)
+    read = with_class_names(read, model.class_names or [], mapping)
+    read, chosen, batches = sampled_batches(model, read, sample, seed, bad)
     check_other_models(model, others, batches[0])
     _estimate(model, batches, wanted, seed)
     results = audit(model, batches, seed=seed, other_models=others, **wanted)
     results.about["texts"] = {
-        "file": str(data),
+        "file": data.name,
         "model": model_dir.resolve().name,
         "read": len(read),
         "audited": len(chosen),
         "skipped": bad.note(),
-        "labelled": labelled,
+        "labelled": read[0].label is not None,
     }
-    _tell(results, len(read), len(chosen), bad.note().get("rows", 0))
+    _tell(results, len(read), len(chosen), bad)
     results.save(out, force=force)
     typer.echo(f"\nResults: {out}")
     write_report(results, out)
@@ -113,6 +119,18 @@ def numbers(text: str) -> str | list[int]:
     if all(part.lstrip("-").isdigit() for part in parts):
         return [int(part) for part in parts]
     return text
+
+
+def renamings(text: str) -> dict[str, str]:
+    """ "pos=positive,neg=negative" -> {"pos": "positive", "neg": "negative"}."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    found = {theirs.strip(): name.strip() for theirs, _, name in pairs}
+    if not all(theirs and name for theirs, name in found.items()) or len(found) < len(pairs):
+        raise InputError(
+            f"--labels must be label=CLASS, separated by commas and each label once, got {text!r}. "
+            "Write for example --labels pos=positive,neg=negative."
+        )
+    return found
 
 
 def _estimate(model: Any, batches: list[Any], wanted: dict[str, Any], seed: int) -> None:
@@ -143,14 +161,15 @@ def _estimate(model: Any, batches: list[Any], wanted: dict[str, Any], seed: int)
     typer.echo(f"About {told} for {count} texts.\n", err=True)
 
 
-def _tell(results: Results, read: int, audited: int, skipped: int) -> None:
+def _tell(results: Results, read: int, audited: int, bad: BadRows) -> None:
     told = results.about["model"]
     rows = results.about["rows"]
     typer.echo(
         f"{told['model']}, layer {', '.join(map(str, told['layers']))}, {rows} row{'s' if rows > 1 else ''} of attention; {audited} texts."
     )
-    if skipped:
-        typer.echo(f"{skipped} row{'s were' if skipped > 1 else ' was'} skipped: no text, or no label.")
+    if bad.count:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in bad.reasons.items())
+        typer.echo(f"{bad.count:,} row{'s were' if bad.count > 1 else ' was'} skipped: {reasons}.")
     if audited < read:
         typer.echo(f"{audited} of {read} texts were audited, each label in its share.")
     if cut := results.about.get("truncated"):

@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def _read(
 ) -> Splits:
     """From the files, or from what was parsed of the same files with the same options before."""
     if not cache:
-        return reader(place, **given)
+        return _without_folder(reader(place, **given), place)
     bound = inspect.signature(reader).bind(place, **given)
     bound.apply_defaults()
     settled = {key: value for key, value in bound.arguments.items() if value is not place}
@@ -125,7 +126,17 @@ def _read(
     # Not there, no right to read it, or a damaged file of our own (pyarrow's errors are among these): the corpus is read again.
     with suppress(OSError, ValueError, KeyError, TypeError):
         return stored.load(kept)
-    splits = reader(place, **given)
+    splits = _without_folder(reader(place, **given), place)
     with suppress(OSError):  # no room, or no right to write there: the corpus is read all the same
         stored.save(splits, kept)
     return splits
+
+
+def _without_folder(splits: Splits, place: Path) -> Splits:
+    """The messages of skipped rows are stored with results: they name files without the user's folders."""
+    skipped = splits.notes.get("skipped", {})
+    if "first" not in skipped:
+        return splits
+    folder = f"{place.parent}{os.sep}"
+    first = [message.replace(folder, "") for message in skipped["first"]]
+    return replace(splits, notes={**splits.notes, "skipped": {**skipped, "first": first}}, checked=True)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from attnaudit.datasets.reading.columns import Columns
 from attnaudit.datasets.reading.dividing import fill_splits
-from attnaudit.datasets.reading.labels import Labels, is_missing
+from attnaudit.datasets.reading.labels import Labels
 from attnaudit.datasets.reading.marks import evidence_spans
+from attnaudit.datasets.reading.memory_tables import dataset_table, frame_table, is_dataset, is_frame
 from attnaudit.datasets.reading.options import whole_number
 from attnaudit.datasets.reading.preparing import Preparation, Text
-from attnaudit.datasets.reading.rows import LONGEST
-from attnaudit.datasets.reading.tables import Row, Table
+from attnaudit.datasets.reading.tables import Table
+from attnaudit.datasets.reading.text_values import text_value
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
 
@@ -40,7 +41,9 @@ def from_frame(
     """Splits of a pandas frame, by the names of its columns. Columns, other options and rules are those of text_file."""
     prepare = Preparation(name, **preparing)
     columns = Columns(text, label, query, evidence, split)
-    return splits_of({"": _frame_table(frame, name)}, columns, prepare, min_count=min_count, seed=seed)
+    if not is_frame(frame):
+        raise InputError(f"from_frame needs a pandas DataFrame, got {type(frame).__name__}.")
+    return splits_of({"": frame_table(frame, name)}, columns, prepare, min_count=min_count, seed=seed)
 
 
 def from_dataset(
@@ -64,7 +67,7 @@ def from_dataset(
     columns = Columns(text, label, query, evidence, split)
     if not isinstance(dataset, Mapping):
         return splits_of(
-            {"": _dataset_table(dataset, name)}, columns, prepare, min_count=min_count, seed=seed
+            {"": _checked_dataset_table(dataset, name)}, columns, prepare, min_count=min_count, seed=seed
         )
     tables: dict[str, Table] = {}
     for key, part in dataset.items():
@@ -73,7 +76,7 @@ def from_dataset(
                 f"{name}: {key!r} is the second {SPLITS[str(key).lower()]} split in {list(dataset)}. Take one out."
             )
         if str(key).lower() in SPLITS:
-            tables[SPLITS[str(key).lower()]] = _dataset_table(part, f"{name}[{key!r}]")
+            tables[SPLITS[str(key).lower()]] = _checked_dataset_table(part, f"{name}[{key!r}]")
     left_out = [str(key) for key in dataset if str(key).lower() not in SPLITS]
     if "train" not in tables:
         raise InputError(
@@ -97,7 +100,9 @@ def splits_of(
     read: list[Example] = []
     chosen: dict[str, Any] = {}
     for part, table in tables.items():
-        here = (columns if part == "" else replace(columns, split="")).settled(table.columns, table.where)
+        here = (columns if part == "" else replace(columns, split="")).settled(
+            table.columns, table.where, table.head
+        )
         names = table.classes(here.label or "")
         labels = labels or Labels(names)
         if names != labels.names:
@@ -110,7 +115,7 @@ def splits_of(
     classes = labels.classes()
     if len(classes) < 2:
         raise InputError(
-            f"{prepare.corpus}: a classifier needs at least two classes, got {list(classes)} in {len(read)} rows. "
+            f"{prepare.corpus}: a classifier needs at least two classes, got {[each[:40] for each in classes]} in {len(read)} rows. "
             "Check the label column."
         )
     read_in_order = labels.in_order(read)
@@ -141,37 +146,20 @@ def splits_of(
 def _texts(table: Table, part: str, columns: Columns, labels: Labels, prepare: Preparation) -> Iterator[Text]:
     for number, (where, row) in enumerate(table.rows(list(columns.told().values()))):
         with prepare.bad:
-            text = _string(row, columns.text, "text", where)
+            text = text_value(row, columns.text or "", "text", where, prepare.bad)
             split = _split(row.get(columns.split), where) if columns.split else part or "row"
             yield Text(
                 f"{split}/{number}",
                 where,
                 text,
                 labels.number(row.get(columns.label or ""), where),
-                query=_string(row, columns.query, "query", where) if columns.query else None,
+                query=text_value(row, columns.query, "query", where, prepare.bad) if columns.query else None,
                 evidence_spans=evidence_spans(row.get(columns.evidence), text, where)
                 if columns.evidence
                 else None,
             )
         if labels.refused:
             raise labels.refused
-
-
-def _string(row: dict[str, Any], column: str | None, what: str, where: str) -> str:
-    value = row.get(column or "")
-    if is_missing(value) or (isinstance(value, str) and not value.strip()):
-        raise InputError(
-            f"{where}: the {what} is empty. Drop the row, or leave such rows out with skip_bad=true."
-        )
-    if not isinstance(value, str):
-        raise InputError(
-            f"{where}: the {what} in column {column!r} must be text, got {type(value).__name__}."
-        )
-    if len(value) > LONGEST:
-        raise InputError(
-            f"{where}: the {what} is longer than {LONGEST:,} characters. Is the column what it should be?"
-        )
-    return value
 
 
 def _split(value: Any, where: str) -> str:
@@ -181,31 +169,9 @@ def _split(value: Any, where: str) -> str:
     return found
 
 
-def _frame_table(frame: Any, name: str) -> Table:
-    if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
-        raise InputError(f"from_frame needs a pandas DataFrame, got {type(frame).__name__}.")
-    columns = [str(column) for column in frame.columns]
-
-    def rows(wanted: Sequence[str]) -> Iterator[Row]:
-        values = [frame.iloc[:, columns.index(column)].tolist() for column in wanted]
-        for number, row in enumerate(zip(*values, strict=True)):
-            yield f"{name}, row {number}", dict(zip(wanted, row, strict=True))
-
-    return Table(name, columns, rows)
-
-
-def _dataset_table(dataset: Any, name: str) -> Table:
-    columns = getattr(dataset, "column_names", None)
-    if not isinstance(columns, list) or not hasattr(dataset, "select_columns"):
+def _checked_dataset_table(dataset: Any, name: str) -> Table:
+    if not is_dataset(dataset):
         raise InputError(
             f"from_dataset needs a Hugging Face Dataset or DatasetDict, got {type(dataset).__name__} without column names."
         )
-
-    def rows(wanted: Sequence[str]) -> Iterator[Row]:
-        for number, row in enumerate(dataset.select_columns(list(wanted))):
-            yield f"{name}, row {number}", row
-
-    def classes(column: str) -> Sequence[str] | None:
-        return getattr((dataset.features or {}).get(column), "names", None)
-
-    return Table(name, columns, rows, classes)
+    return dataset_table(dataset, name)

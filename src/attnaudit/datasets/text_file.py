@@ -1,4 +1,4 @@
-"""The user's own texts: a csv, tsv, jsonl or parquet file with a column for the text and one for the label."""
+"""The user's own texts: a csv, tsv, jsonl, json or parquet file with a column for the text and one for the label."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from attnaudit.datasets.own_data import splits_of
 from attnaudit.datasets.reading.columns import Columns, column_name
 from attnaudit.datasets.reading.options import yes_or_no
 from attnaudit.datasets.reading.preparing import Preparation
+from attnaudit.datasets.reading.streams import shown
 from attnaudit.datasets.reading.tables import endings, file_table
 from attnaudit.datasets.splits import Splits
 from attnaudit.errors import InputError
 
 ABOUT = About(
-    title="Your own texts: csv, tsv, jsonl or parquet",
+    title="Your own texts: csv, tsv, jsonl, json or parquet",
     task="classes of texts, or of texts with a query, with evidence where there is a column of it",
     size="of the file",
     licence="yours",
@@ -39,6 +40,7 @@ def text_file(
     split: str | None = None,
     delimiter: str | None = None,
     quoted: bool = True,
+    encoding: str | None = None,
     tokeniser: str = "auto",
     replace_numbers: bool = True,
     more_than: int | None = None,
@@ -52,13 +54,10 @@ def text_file(
 
     Evidence is a list of phrases, or of [first character, one after the last], as JSON in a csv file; all that is marked is in the text.
     Where no column `split` says train, dev or test, and no file `dev` or `test` is given, a tenth of the examples each is dev and test:
-    stratified, seeded, identical texts in the same one. The file is read anew each time and never copied into the cache.
+    stratified, seeded, identical texts in the same one. The file is read again each time and never copied into the cache.
+    Delimiter and encoding are inferred if omitted.
     """
     yes_or_no("text_file", "quoted", quoted)
-    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
-        raise InputError(
-            f"text_file: delimiter must be one character, got {delimiter!r}. Write for example delimiter=;"
-        )
     named = {"path": path, "dev": dev, "test": test}
     for option, value in named.items():
         if not (isinstance(value, str) and value) and (option == "path" or value is not None):
@@ -77,8 +76,16 @@ def text_file(
     )
     columns = Columns(*map(column_name, (text, label, query, evidence, split)))
     parts = {"path": "train" if len(paths) > 1 else "", "dev": "dev", "test": "test"}
+    names = [each.name for each in paths.values()]
     tables = {
-        parts[option]: file_table(each, prepare.bad, delimiter=delimiter, quoted=quoted)
+        parts[option]: file_table(
+            each,
+            prepare.bad,
+            delimiter=delimiter,
+            quoted=quoted,
+            encoding=encoding,
+            where=shown(each.name if names.count(each.name) == 1 else f"{each.name} ({option})"),
+        )
         for option, each in paths.items()
     }
     return splits_of(tables, columns, prepare, min_count=min_count, seed=seed)

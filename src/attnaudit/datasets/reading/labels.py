@@ -8,6 +8,7 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
+from attnaudit.datasets.reading.row_errors import RowError
 from attnaudit.datasets.splits import Example
 from attnaudit.errors import InputError
 
@@ -16,9 +17,10 @@ _NUMBER = re.compile(r"[+-]?\d{1,18}(\.\d{1,18})?([eE][+-]?\d{1,2})?")
 
 
 def is_missing(value: Any) -> bool:
-    """None, not-a-number and what pandas has for either."""
+    """None, not-a-number, what pandas has for either, and a blank string."""
     return (
         value is None
+        or (isinstance(value, str) and not value.strip())
         or type(value).__name__ in ("NAType", "NaTType")
         or (isinstance(value, float) and value != value)
     )
@@ -33,9 +35,10 @@ class Labels:
         self.refused: InputError | None = None  # what no skipping of rows would mend
 
     def number(self, value: Any, where: str) -> int:
-        if is_missing(value) or (isinstance(value, str) and not value.strip()):
-            raise InputError(
-                f"{where}: the label is missing. Drop the row, or leave such rows out with skip_bad=true."
+        if is_missing(value):
+            raise RowError(
+                f"{where}: the label is missing. Drop the row, or leave such rows out with skip_bad=true.",
+                reason="no label",
             )
         name = self._name(value, where)
         if name not in self.met and len(self.met) == MOST:

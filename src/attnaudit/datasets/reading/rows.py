@@ -5,48 +5,15 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Sequence
-from types import TracebackType
 from typing import Any
 
+from attnaudit.datasets.reading.row_errors import UNDECODABLE, BadRows, RowError
 from attnaudit.datasets.reading.sources import File
 from attnaudit.errors import InputError
 
 LONGEST = (
     1 << 20
 )  # characters of a line, a csv field or a text; what is longer is not a text for a classifier
-SHOWN = 5  # messages kept of skipped rows
-
-
-class BadRows:
-    """What becomes of a row that cannot be read: its error is raised, or, with skip, it is left out and counted.
-
-    `with bad:` around the reading of one row.
-    """
-
-    def __init__(self, *, skip: bool = False) -> None:
-        self.skip = skip
-        self.count = 0
-        self.messages: list[str] = []
-
-    def met(self, error: InputError) -> None:
-        if not self.skip:
-            raise error
-        self.count += 1
-        if self.count <= SHOWN:
-            self.messages.append(str(error))
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        if not isinstance(error, InputError) or not self.skip:
-            return False
-        self.met(error)
-        return True
-
-    def note(self) -> dict[str, Any]:
-        return {"rows": self.count, "first": self.messages} if self.count else {"rows": 0}
 
 
 def lines(file: File, bad: BadRows, *, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
@@ -61,20 +28,33 @@ def lines(file: File, bad: BadRows, *, encoding: str = "utf-8") -> Iterator[tupl
             bad.met(InputError(f"{where}: longer than {LONGEST:,} bytes. Is the file what it should be?"))
             continue
         with bad:
-            text = decoded(raw, where, encoding).rstrip("\r\n")
+            text = decoded(raw, where, encoding, hint=encoding_hint(file, bad)).rstrip("\r\n")
             if number == 1:
                 text = text.removeprefix("\ufeff")
             if text.strip():
                 yield where, text
 
 
-def decoded(raw: bytes, where: str, encoding: str = "utf-8") -> str:
+def decoded(raw: bytes, where: str, encoding: str = "utf-8", *, hint: str = "") -> str:
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
+        if hint:
+            raise RowError(f"{where}: {hint}", reason=UNDECODABLE) from error
         raise InputError(
             f"{where}: not {encoding.upper()} text ({error.reason} at byte {error.start}). Save the file as UTF-8."
         ) from error
+
+
+def encoding_hint(file: File, bad: BadRows) -> str:
+    """What to do about bytes that are no text, where the user may name the encoding."""
+    if file.encoding is None:
+        return ""
+    other = "cp1252" if file.encoding != "cp1252" else "latin-1"
+    return (
+        f"not {file.encoding.upper()} text. Save the file as UTF-8, or name its encoding, "
+        f"for example {bad.spell('encoding', other)}."
+    )
 
 
 def whole_text(file: File, *, encoding: str = "utf-8") -> str:
@@ -90,20 +70,35 @@ def json_rows(file: File, bad: BadRows) -> Iterator[tuple[str, dict[str, Any]]]:
     for where, text in lines(file, bad):
         with bad:
             try:
-                row = json.loads(text, parse_constant=_no_number)
+                row = DECODER.decode(text)
             except (RecursionError, ValueError) as error:
-                raise InputError(f"{where}: not JSON ({error}), got {text[:60]!r}.") from error
-            if not isinstance(row, dict):
-                raise InputError(f"{where}: expected a JSON object {{…}}, got {text[:60]!r}.")
-            if "\\u" in text and not _encodable(row):
-                raise InputError(
-                    f"{where}: half of a surrogate pair, which is no character, got {text[:60]!r}."
-                )
-            yield where, row
+                raise InputError(f"{where}: not JSON ({str(error)[:100]}), got {text[:60]!r}.") from error
+            yield where, checked_object(row, text, where)
+
+
+def checked_object(row: Any, text: str, where: str) -> dict[str, Any]:
+    """A JSON object of characters that can be written; `text` is what it was read from."""
+    if not isinstance(row, dict):
+        raise InputError(f"{where}: expected a JSON object {{…}}, got {text[:60]!r}.")
+    if "\\u" in text and not _encodable(row):
+        raise InputError(f"{where}: half of a surrogate pair, which is no character, got {text[:60]!r}.")
+    return row
 
 
 def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no number")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice[:40]!r} is there twice")
+    return row
+
+
+DECODER = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_unique_keys)
 
 
 def _encodable(row: dict[str, Any]) -> bool:
@@ -122,31 +117,29 @@ def csv_rows(
     quoted: bool = True,
     columns: int | None = None,
 ) -> Iterator[tuple[str, list[str]]]:
-    """(where, fields) of each row that is not blank; of `columns` fields, if given. The place is that of the row's last line."""
-    source = _Decoded(file)
+    """(where, fields) of each row that is not blank; of `columns` fields, if given. The place is the row's first line."""
+    source = _Decoded(file, encoding_hint(file, bad))
     reader = csv.reader(
         source, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=quoted
     )
     while True:
-        first, source.trouble = source.number + 1, ""
+        source.trouble = None
+        where = f"{file.where}, line {source.number + 1}"
         limit = csv.field_size_limit(LONGEST)  # a setting of the whole process: put back at once
         try:
             fields = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            begun = f", begun in line {first}" if first < source.number else ""
-            told = source.trouble or (
-                f"{file.where}, line {source.number}: not a csv row{begun} ({error}). Is a quotation mark missing?"
-            )
-            bad.met(InputError(told))
+            until = f", read up to line {source.number}" if not where.endswith(f" {source.number}") else ""
+            problem = f"{where}: not a csv row ({error}{until}). Is a quotation mark missing?"
+            bad.met(source.trouble or InputError(problem))
             continue
         finally:
             csv.field_size_limit(limit)
-        where = f"{file.where}, line {source.number}"
         with bad:
             if source.trouble:
-                raise InputError(source.trouble)
+                raise source.trouble
             if not any(fields):
                 continue
             if columns is not None and len(fields) != columns:
@@ -180,8 +173,9 @@ def table_rows(
 class _Decoded:
     """Lines of text for csv.reader, which must not be stopped by one bad line: trouble is kept until its row is out."""
 
-    def __init__(self, file: File) -> None:
-        self.file, self.number, self.trouble = file, 0, ""
+    def __init__(self, file: File, hint: str) -> None:
+        self.file, self.hint, self.number = file, hint, 0
+        self.trouble: InputError | None = None
 
     def __iter__(self) -> _Decoded:
         return self
@@ -197,8 +191,8 @@ class _Decoded:
                 while raw and not raw.endswith(b"\n"):
                     raw = self.file.stream.readline(LONGEST)
                 raise InputError(f"{where}: longer than {LONGEST:,} bytes. Is the file what it should be?")
-            text = decoded(raw, where)
+            text = decoded(raw, where, hint=self.hint)
         except InputError as error:
-            self.trouble = self.trouble or str(error)
+            self.trouble = self.trouble or error
             return "\n"
         return text.removeprefix("\ufeff") if self.number == 1 else text

@@ -30,6 +30,7 @@ class File:
     name: str  # path within the corpus, with "/", without .gz, .xz or .bz2
     where: str  # for people: the path on disk, with the archive's name before the member's
     stream: IO[bytes]
+    encoding: str | None = None  # what it was written in, where the user may name it; the stream is UTF-8
 
 
 def is_archive(path: Path) -> bool:

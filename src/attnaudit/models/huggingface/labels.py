@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attnaudit.errors import InputError
+from attnaudit.errors import InputError, ItemErrors
 
 
 def class_names(config: Any) -> tuple[str, ...]:
@@ -44,23 +44,47 @@ def class_numbers(labels: Sequence[Any], names: Sequence[str] | None, tokens: in
         name is not None and number is None for name, number in zip(named, numbers, strict=True)
     ):
         numbers = named
-    wrong = [
-        label
-        for label, number in zip(labels, numbers, strict=True)
-        if number is None or not 0 <= number < count
-    ]
-    if wrong:
-        raise InputError(
-            f"The label {str(wrong[0])!r} is no class of the model. Choose from: {', '.join(map(str, (names or ())[:20]))}; or numbers below "
-            f"{count}. All labels are names, or all are numbers."
-        )
+    for index, (label, number) in enumerate(zip(labels, numbers, strict=True)):
+        if number is None or not 0 <= number < count:
+            listed = ", ".join(map(str, (names or ())[:20]))
+            raise ItemErrors(
+                {
+                    index: f"the label {str(label)[:40]!r} is no class of the model. Choose from: {listed}; or numbers "
+                    f"below {count}. All labels are names, or all are numbers."
+                }
+            )
     return [number for number in numbers if number is not None]
+
+
+def renamed_labels(
+    labels: Sequence[Any], mapping: Mapping[str, str], names: Sequence[str] | None
+) -> list[Any]:
+    """Labels of a file under the model's class names, by a mapping from one to the other; others stay as they are."""
+    here = list(dict.fromkeys(map(_written, labels)))
+    keys = {_written(key): name for key, name in mapping.items()}
+    if unknown := [key for key in keys if key not in here]:
+        raise InputError(
+            f"The labels to rename are not all in the data: {unknown[0]!r} is not. "
+            f"The data has {', '.join(map(repr, here[:20]))}{', …' if len(here) > 20 else ''}."
+        )
+    known = {str(name).strip().casefold() for name in names or ()}
+    if unknown := [name for name in keys.values() if str(name).strip().casefold() not in known]:
+        raise InputError(
+            f"{unknown[0]!r} is no class of the model. Its classes: {', '.join(map(str, (names or ())[:20])) or 'none'}."
+        )
+    return [keys.get(_written(label), label) for label in labels]
+
+
+def _written(label: Any) -> str:
+    """A label as it would be typed: 1.0 is "1"."""
+    number = None if isinstance(label, str) else _whole(label)
+    return str(label).strip() if number is None else str(number)
 
 
 def _whole(label: Any) -> int | None:
     """None for what is no whole number: 0.9 is no class."""
     try:
         number = float(label)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
     return int(number) if number.is_integer() else None

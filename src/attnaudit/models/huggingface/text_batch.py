@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnaudit.contract import Batch
-from attnaudit.errors import InputError
+from attnaudit.errors import InputError, ItemErrors
 from attnaudit.models.huggingface.words import special_ids, word_numbers, word_numbers_by_marks
 
 FORMS = ("delete", "mask", "pad")
@@ -78,7 +78,7 @@ def text_batches(
     names = list(ids) if ids is not None else [f"{at:0{len(str(len(texts)))}d}" for at in range(len(texts))]
     limit = _limit(tokenizer, max_length)
     marks = special_ids(tokenizer)
-    read = [_encoded(text, at, tokenizer, limit, marks) for at, text in enumerate(texts)]
+    read = _all_encoded(texts, tokenizer, limit, marks)
     return [
         TextBatch(
             example_id=tuple(names[at] for at in part),
@@ -105,15 +105,36 @@ class _Encoded:
     truncated: bool
 
 
-def _encoded(text: Text, at: int, tokenizer: Any, limit: int | None, marks: frozenset[int]) -> _Encoded:
+def _all_encoded(
+    texts: Sequence[Text], tokenizer: Any, limit: int | None, marks: frozenset[int]
+) -> list[_Encoded]:
+    """Each text as the model reads it, or one error with all the texts that it cannot read."""
+    read: list[_Encoded] = []
+    problems: dict[int, str] = {}
+    for index, text in enumerate(texts):
+        encoded = _encoded(text, tokenizer, limit, marks)
+        if isinstance(encoded, str):
+            problems[index] = encoded
+        else:
+            read.append(encoded)
+    if problems:
+        raise ItemErrors(problems)
+    return read
+
+
+def _encoded(text: Text, tokenizer: Any, limit: int | None, marks: frozenset[int]) -> _Encoded | str:
+    """The tokens of a text or a pair, or what is wrong with it."""
     parts = list(text) if isinstance(text, (list, tuple)) else [text]
     if not 1 <= len(parts) <= 2 or not all(isinstance(part, str) for part in parts):
-        raise InputError(f"Text {at} is neither a text nor a pair of texts: {type(text).__name__}.")
+        return f"neither a text nor a pair of texts, got {type(text).__name__}."
     if not all(part.strip() for part in parts):
-        raise InputError(f"Text {at} is empty. Leave it out: there is nothing to attend to.")
+        return "the text is empty. Leave it out: there is nothing to attend to."
     fast = bool(getattr(tokenizer, "is_fast", False))
     options = {"return_special_tokens_mask": True, "return_offsets_mapping": fast, "verbose": False}
-    found = tokenizer(*parts, **options)
+    try:
+        found = tokenizer(*parts, **options)
+    except UnicodeEncodeError:
+        return "the text holds half of a surrogate pair, which is no character. Leave it out."
     truncated = limit is not None and len(found["input_ids"]) > limit
     if truncated:
         found = tokenizer(*parts, truncation=True, max_length=limit, **options)
@@ -122,7 +143,7 @@ def _encoded(text: Text, at: int, tokenizer: Any, limit: int | None, marks: froz
         bool(mark) or number in marks for mark, number in zip(found["special_tokens_mask"], ids, strict=True)
     ]
     if all(special):
-        raise InputError(f"Nothing is left of text {at} after the tokenizer: {parts[0][:40]!r}.")
+        return f"nothing is left of the text after the tokenizer: {parts[0][:40]!r}. Leave it out."
     if fast:
         word = word_numbers(parts, found["offset_mapping"], found.sequence_ids(0), special)
     else:

@@ -1,0 +1,63 @@
+"""Batches of the user's texts: labels under the model's class names, a sample of them, and rows the tokenizer cannot read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from attnaudit.contract import Batch
+from attnaudit.datasets.reading.row_errors import BadRows, RowError
+from attnaudit.errors import InputError, ItemErrors
+from attnaudit.models.huggingface.labels import class_numbers, renamed_labels
+from attnaudit.own_texts import OwnText
+from attnaudit.sampling import sampled
+
+
+def with_class_names(
+    texts: Sequence[OwnText], names: Sequence[str], mapping: Mapping[str, str] | None = None
+) -> list[OwnText]:
+    """The texts with their labels as class names of the model. All labels are seen before any text is drawn.
+
+    What a column of labels means, names or numbers, depends on the whole of it.
+    """
+    if texts[0].label is None:
+        if mapping:
+            raise InputError(
+                "There are labels to rename, but the data has no label column. Name it with --label-column."
+            )
+        return list(texts)
+    labels = [each.label for each in texts]
+    renamed = renamed_labels(labels, mapping, names) if mapping else labels
+    try:
+        numbers = class_numbers(renamed, names, 0)
+    except ItemErrors as error:
+        index, problem = next(iter(error.problems.items()))
+        raise InputError(
+            f"{texts[index].where}: {problem} To rename the labels of the file, write "
+            "--labels theirs=CLASS,others=CLASS."
+        ) from error
+    return [replace(each, label=names[number]) for each, number in zip(texts, numbers, strict=True)]
+
+
+def sampled_batches(
+    model: Any, texts: Sequence[OwnText], count: int | None, seed: int, bad: BadRows
+) -> tuple[list[OwnText], Sequence[OwnText], list[Batch]]:
+    """The texts that can be read, a sample of them, and its batches. Texts of which the tokenizer leaves nothing are bad rows.
+
+    With `skip` others are drawn in their place, as if the skipped ones had not been in the file.
+    """
+    pool = list(texts)
+    while True:
+        if not pool:
+            raise InputError(f"No text is left of {len(texts):,}: {bad.messages[-1]}")
+        chosen = sampled(pool, count, seed)
+        labels = None if chosen[0].label is None else [each.label for each in chosen]
+        try:
+            return pool, chosen, model.batches([each.text for each in chosen], labels)
+        except ItemErrors as error:
+            for index, problem in error.problems.items():
+                where = chosen[index].where
+                bad.met(RowError(f"{where}: {problem} {bad.advice}", reason="no token"))
+            skipped = {chosen[index].example_id for index in error.problems}
+            pool = [each for each in pool if each.example_id not in skipped]
