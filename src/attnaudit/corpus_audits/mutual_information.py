@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -160,10 +161,9 @@ def _interval(
     seed: int,
     information: Callable[[np.ndarray], float],
 ) -> tuple[float, float]:
-    """95 % interval of the weighted tau over examples, the clusters held.
+    """95 % interval of the weighted tau over examples, the clusters held; NaN if the tau has no value.
 
-    From halves drawn without replacement, whose spread is that of the whole: an example drawn twice would look like information. Their
-    spread alone is used, around the tau of all examples: fewer of them look more informative, so the halves' own tau is another number.
+    From halves drawn without replacement: an example drawn twice would look like information.
     """
     draw = np.random.default_rng(randomness.derive(seed, "mutual information"))
     count = len(outputs)
@@ -173,8 +173,14 @@ def _interval(
         half = draw.permutation(count)[: count // 2]
         informed = _informed(labels[:, half], outputs[half], information)
         found.append(_tau(informed, weights[half].mean(0)))
-    low, high = np.nanquantile(found, [0.025, 0.975]) - np.nanmean(found) + whole
-    return max(float(low), -1.0), min(float(high), 1.0)
+    known = np.array(found)[~np.isnan(found)]
+    if math.isnan(whole) or not len(known):
+        return math.nan, math.nan
+    # Symmetric subsampling interval (Politis, Romano & Wolf 1999, section 2.3). A half drawn without replacement lies as far from the
+    # whole as the whole from the population, so no rescaling. The distance is taken from the tau of all examples, not from the mean of
+    # the halves: fewer examples look more informative, and that shift counts as uncertainty. Cut at ±1, the interval keeps the tau.
+    reach = float(np.quantile(np.abs(known - whole), 0.95))
+    return max(whole - reach, -1.0), min(whole + reach, 1.0)
 
 
 def _tau_by_chance(
@@ -186,4 +192,5 @@ def _tau_by_chance(
 ) -> float:
     """Mean weighted tau with the outputs shuffled. Not 0 for the plug-in: its bias grows with the clusters a rank has."""
     shuffled = (draw.permutation(outputs) for _ in range(20))
-    return float(np.nanmean([_tau(_informed(labels, each, information), attention) for each in shuffled]))
+    taus = np.array([_tau(_informed(labels, each, information), attention) for each in shuffled])
+    return float(np.nanmean(taus)) if not np.isnan(taus).all() else math.nan
