@@ -70,7 +70,7 @@ def test_several_models_have_a_table_each(run: Path, tmp_path: Path) -> None:
     asked = CliRunner().invoke(app, ["across", str(tmp_path), "--question", "seeds"])
     assert asked.exit_code == 0
     assert asked.output.count("accuracy_drop") == 3
-    with pytest.raises(InputError, match="got 2 run.s. of 2 model.s."):
+    with pytest.raises(InputError, match=r"got 2 run.s. of 2 model.s."):
         across_seeds([runs[0], single])
 
 
@@ -120,7 +120,7 @@ def test_a_point_is_a_model_and_not_a_run(run: Path, tmp_path: Path) -> None:
     )
     assert found.tau == pytest.approx(1)
     assert "over 4 models (12 runs)" in str(found)
-    with pytest.raises(InputError, match="at least three models with both numbers .* got 2 of 2 in 6 run"):
+    with pytest.raises(InputError, match=r"at least three models with both numbers .* got 2 of 2 in 6 run"):
         dependence(runs[:6])
 
 

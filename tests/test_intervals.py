@@ -119,16 +119,15 @@ def test_of_information_by_rank(information: object, seed: int, ranks: int, nois
 
 def test_of_information_where_few_halves_lie_far_below_the_rest() -> None:
     """Nearly every half ranks as the whole and a few do not: the mean of the halves lies below their own 2.5th percentile."""
-    draw = np.random.default_rng(7)
+    draw = np.random.default_rng(33)
     outputs = draw.integers(0, 3, 60)
-    strength = np.array([0.98, 0.6, 0.3, 0.285])
+    strength = np.array([0.95, 0.75, 0.35, 0.02])
     labels = np.where(draw.random((4, 60)) < strength[:, None], outputs, draw.integers(0, 3, (4, 60)))
-    for tail in (0.0, 0.01):
-        weights = np.tile([0.9, 0.08, 0.01 + tail, 0.01], (60, 1)) * draw.gamma(9, 1 / 9, (60, 1))
-        whole = _tau(_informed(labels, outputs, plug_in), weights.mean(0))
-        low, high = _interval(labels, outputs, weights, 0, plug_in)
-        assert sound(whole, low, high, least=-1, most=1)
-        assert not math.isnan(low)
+    weights = np.tile([0.9, 0.08, 0.015, 0.005], (60, 1)) * draw.gamma(9, 1 / 9, (60, 4))
+    whole = _tau(_informed(labels, outputs, plug_in), weights.mean(0))
+    low, high = _interval(labels, outputs, weights, 0, plug_in)
+    assert whole == 1
+    assert low <= 1 == high
 
 
 def test_a_tau_without_a_value_has_no_interval() -> None:

@@ -14,7 +14,8 @@ from attnaudit.contract import AttentionModel, Batch
 from attnaudit.corpus_audits import ranked
 from attnaudit.corpus_audits.findings import CorpusFindings
 from attnaudit.corpus_audits.information import adjusted, by_chance, contingency, plug_in
-from attnaudit.errors import InputError, NotApplicable
+from attnaudit.errors import NotApplicable
+from attnaudit.limits import COUNT, Number, OneOf, limits
 from attnaudit.progress import bar
 
 QUESTION = "Does a word that is attended more tell more about the output?"
@@ -24,6 +25,12 @@ LARGE = 20_000  # examples; MiniBatchKMeans from here on
 RESAMPLES = 200
 
 
+@limits(
+    rule=OneOf((1, 2)),
+    clusters=Number(above=1, whole=True, or_word="auto"),
+    clusterings=COUNT,
+    most=Number(least=2, whole=True),
+)
 def mutual_information(
     model: AttentionModel,
     batches: Iterable[Batch],
@@ -43,12 +50,6 @@ def mutual_information(
     with at least two members in each cluster, and 50 where there is none. Outputs: 5 clusters of the probability of class 1 with two
     classes, the predicted class with more. `clusterings`: repeated with other seeds of k-means, whose spread is told apart from the rest.
     """
-    if rule not in (1, 2):
-        raise InputError(f"mutual_information: rule must be 1 or 2, got {rule!r}.")
-    if not (clusters == "auto" or (isinstance(clusters, int) and clusters > 1)):
-        raise InputError(f"mutual_information: clusters must be auto or a number above 1, got {clusters!r}.")
-    if clusterings < 1:
-        raise InputError(f"mutual_information: clusterings must be 1 or more, got {clusterings}.")
     listed = list(batches)
     seen = ranked.weights_by_rank(model, listed, most)
     count = ranked.ranks(seen.weights, seen.lengths, rule)
