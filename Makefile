@@ -37,6 +37,7 @@ notebook: $(READY)
 vega: $(READY)
 	$(BIN)/pip install --quiet vl-convert-python==1.9.0.post1
 	$(BIN)/python tools/make_vega.py
+	$(BIN)/python tools/make_notice.py
 
 docs: $(READY)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[docs]"

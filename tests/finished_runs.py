@@ -55,3 +55,23 @@ def renamed_classes(folder: Path, to: Path, names: tuple[str, str]) -> Path:
     }
     store.write_results(replace(results, summaries=summaries, about=about), to, run=details)
     return to
+
+
+def altered(
+    folder: Path, to: Path, *, shift: float = 0.0, without: tuple[str, ...] = (), **choices: object
+) -> Path:
+    """The same run with other choices, as if trained so: every value moved by `shift`, and no value of the metrics in `without`."""
+    results = store.load_results(folder)
+    values, summaries = (
+        frame.assign(**{name: (frame[name] + shift).mask(frame["metric"].isin(without))})
+        for frame, name in ((results.values, "value"), (results.summaries, "mean"))
+    )
+    details = {
+        key: value
+        for key, value in results.about["run"].items()
+        if key not in ("about", "format", "versions")
+    }
+    details["choices"] = {**details["choices"], **choices}
+    to.mkdir(parents=True)
+    store.write_results(replace(results, values=values, summaries=summaries), to, run=details)
+    return to

@@ -203,6 +203,25 @@ def test_presets_differ_where_paper_and_code_differ() -> None:
     ).recipe.attention_learning_rate == pytest.approx(1e-3)
 
 
+def test_a_part_named_without_options_has_those_that_suit_the_dataset_or_the_preset() -> None:
+    def encoder(dataset: str, **given: str) -> str:
+        return make_cell(dataset, **given).architecture.encoder
+
+    assert encoder("babi:task=2", encoder="bilstm") == "bilstm:hidden=30"
+    assert encoder("babi_files", encoder="bilstm") == "bilstm:hidden=30"
+    assert make_cell("babi", encoder="bilstm") == make_cell("babi")
+    assert encoder("babi", encoder="bilstm:hidden=7") == "bilstm:hidden=7"
+    assert encoder("babi", encoder="bigru") == "bigru"
+    assert encoder("sst", encoder="bilstm") == "bilstm"
+    transformer = {"preset": "meister:encoder=transformer"}
+    assert encoder("sst", encoder="transformer", **transformer) == "transformer:hidden=128,layers=2,heads=1"
+    assert encoder("sst", encoder="transformer:heads=4", **transformer) == (
+        "transformer:hidden=128,layers=2,heads=4"
+    )
+    han = make_cell("imdb", preset="serrano_smith:site=word", model="hierarchical").architecture
+    assert han.model == "hierarchical:site=word"
+
+
 @pytest.mark.parametrize(
     ("variant", "text"),
     [

@@ -278,9 +278,9 @@ def test_shap_refuses_what_it_does_not_know() -> None:
     model, record = case("linear")
     with pytest.raises(InputError, match=r"no kind of shap 'deep'\. Choose from: kernel, gradient"):
         shap(model, record, 0, kind="deep")
-    with pytest.raises(InputError, match="n_samples must be at least 1, got 0"):
+    with pytest.raises(InputError, match="n_samples must be 1 or more, got 0"):
         shap(model, record, 0, n_samples=0)
-    with pytest.raises(InputError, match="lime needs"):
+    with pytest.raises(InputError, match="penalty must be 0 or more, got -1"):
         lime(model, record, 0, penalty=-1)
 
 

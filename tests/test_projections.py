@@ -62,7 +62,7 @@ def test_sparsegen_at_its_ends() -> None:
     torch.testing.assert_close(Sparsegen(lam=0.0)(z, EVERY), Sparsemax()(z, EVERY), atol=1e-12, rtol=0)
     torch.testing.assert_close(Sparsegen(lam=-1e9)(z, EVERY), torch.full_like(z, 0.2), atol=1e-8, rtol=0)
     assert Sparsegen(lam=1 - 1e-9)(z, EVERY).amax() == pytest.approx(1.0)
-    with pytest.raises(InputError, match="lam below 1, got 1"):
+    with pytest.raises(InputError, match="lam must be below 1, got 1"):
         Sparsegen(lam=1)
 
 
@@ -87,7 +87,7 @@ def test_learned_alpha_starts_at_one_and_a_half_and_has_a_gradient() -> None:
     (found**2).sum().backward()
     assert projection.raw.grad.abs() > 1e-6
     for wrong in (1, 0.5, 2.5, "big"):
-        with pytest.raises(InputError, match="entmax needs alpha above 1"):
+        with pytest.raises(InputError, match="alpha must be above 1 and at most 2, or learned"):
             Entmax(alpha=wrong)
 
 

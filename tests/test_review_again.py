@@ -309,8 +309,10 @@ def test_small_things_are_told_right() -> None:
         check_device("gpu")
     with pytest.raises(InputError, match="max_length is 6400, but the model reads at most"):
         attnaudit.from_huggingface(*tiny("bert"), max_length=6400)
-    points = pd.DataFrame({"run": list("abcd"), "x": [1, 2, 3, 4.0], "y": [1, 2, 3, math.nan]})
-    assert "over 3 runs" in str(Across("?", "x", "y", points, 1.0, 1.0, 1.0, 0.3))
+    points = pd.DataFrame(
+        {"model": list("abcd"), "runs": [1, 2, 1, 1], "x": [1, 2, 3, 4.0], "y": [1, 2, 3, math.nan]}
+    )
+    assert "over 3 models (4 runs)" in str(Across("?", "x", "y", points, 1.0, 1.0, 1.0, 0.3))
 
 
 def test_an_answer_is_drawn_as_the_audit_found_it_and_only_if_it_was_asked(tmp_path: Path) -> None:

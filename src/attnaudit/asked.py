@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from inspect import signature
 from typing import Any
 
 from attnaudit import choices
@@ -48,19 +47,7 @@ def _resolve(
                 f"There are two of the {kind} {name!r}. Give your own functions names of their own, and list each once."
             )
         found[name] = choices.find(registry, choice, kind)
-        _check_counts(found[name], name, kind)
     return found
-
-
-def _check_counts(function: Callable[..., Any], name: str, kind: str) -> None:
-    """How many shuffles, draws, steps: one or more. Told now, not after the training."""
-    if not isinstance(function, partial):
-        return
-    usual = signature(function.func).parameters
-    for option, value in function.keywords.items():
-        default = usual[option].default if option in usual else None
-        if type(default) is int and default > 0 and isinstance(value, int) and value < 1:
-            raise InputError(f"The option {option} of the {kind} {name!r} must be 1 or more, got {value}.")
 
 
 def _text(choice: Choice) -> str:

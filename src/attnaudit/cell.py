@@ -9,7 +9,9 @@ from typing import Any
 from attnaudit import choices
 from attnaudit.datasets import DATASETS
 from attnaudit.datasets.text_file import file_choice
+from attnaudit.limits import COUNT, Number, check
 from attnaudit.models import Architecture
+from attnaudit.models.parts import PARTS
 from attnaudit.presets import preset_dataset, preset_options
 from attnaudit.train import Recipe
 
@@ -30,6 +32,17 @@ class Cell:
     vectors: str | None = None
     audits: tuple[str, ...] | None = None
     measures: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        none_or_more = Number(least=0, whole=True)
+        check(
+            {
+                "sample": COUNT,
+                "illustrated": none_or_more,
+                "other_seeds": none_or_more,
+            },
+            vars(self),
+        )
 
     def choices(self) -> dict[str, Any]:
         """As stored and as the run's name is made of: of a path that begins at the root, its last part."""
@@ -64,7 +77,11 @@ def _last_part(value: Any) -> Any:
 
 
 def make_cell(dataset: str, *, preset: str | None = None, **given: Any) -> Cell:
-    """A cell from flat choices by name; those that are None are the preset's, or what suits the dataset, or else the defaults."""
+    """A cell from flat choices by name; those that are None are the preset's, or what suits the dataset, or else the defaults.
+
+    A part that is named as the preset's or the suited one has its options too, except those that are given: --encoder bilstm on bAbI is
+    bilstm:hidden=30.
+    """
     known = {key: value for key, value in given.items() if value is not None}
     if preset is None:
         name = choices.parse(dataset)[0]
@@ -72,6 +89,9 @@ def make_cell(dataset: str, *, preset: str | None = None, **given: Any) -> Cell:
     else:
         suited, dataset = preset_options(preset, dataset), preset_dataset(preset, dataset)
     wanted = {**suited, **known}
+    for part in ("model", *PARTS):
+        if part in suited and part in known:
+            wanted[part] = choices.with_options_of(known[part], suited[part])
 
     def take(kind: type) -> dict[str, Any]:
         return {field.name: wanted.pop(field.name) for field in fields(kind) if field.name in wanted}

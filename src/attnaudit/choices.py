@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from attnaudit.errors import InputError
+from attnaudit.limits import check, limits_of
 
 
 def parse(choice: str) -> tuple[str, dict[str, Any]]:
@@ -36,6 +37,15 @@ def render(name: str, options: Mapping[str, Any]) -> str:
         f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in options.items()
     )
     return f"{name}:{told}" if told else name
+
+
+def with_options_of(choice: str, usual: str) -> str:
+    """The choice, with the options of a usual one of the same name except those it gives itself."""
+    name, given = parse(choice)
+    usual_name, options = parse(usual)
+    return (
+        render(name, {**options, **given}) if name == usual_name and options.keys() - given.keys() else choice
+    )
 
 
 def find(
@@ -81,6 +91,7 @@ def _check_options(found: Callable[..., Any], name: str, options: dict[str, Any]
         told, accepted = _wanted(takes[option]) if option in takes else ("", ())
         if accepted and type(value) not in accepted:  # not isinstance: true is no number
             raise InputError(f"The option {option} of the {kind} {name!r} takes {told}, got {value!r}.")
+    check(limits_of(found), options, called=f"The option {{}} of the {kind} {name!r}")
 
 
 def _wanted(parameter: inspect.Parameter) -> tuple[str, tuple[type, ...]]:

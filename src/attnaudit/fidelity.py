@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attnaudit.errors import InputError
 
@@ -10,3 +10,8 @@ from attnaudit.errors import InputError
 def check_fidelity(fidelity: str, known: Sequence[str], what: str) -> None:
     if fidelity not in known:
         raise InputError(f"There is no fidelity {fidelity!r} of {what}; choose from: {', '.join(known)}.")
+
+
+def fidelity_of(what: str, known: Sequence[str]) -> Callable[[str], None]:
+    """The check of what can be chosen for one part, to declare as the limit of its option."""
+    return lambda fidelity: check_fidelity(fidelity, known, what)

@@ -8,6 +8,7 @@ from typing import Any
 from attnaudit import choices
 from attnaudit.errors import InputError
 from attnaudit.fidelity import check_fidelity
+from attnaudit.limits import OneOf, limits
 
 Options = dict[str, Any]
 
@@ -52,6 +53,7 @@ def jain_wallace(dataset: str, *, fidelity: str = "paper") -> Options:
     }
 
 
+@limits(encoder=OneOf(("bilstm", "transformer")))
 def meister(dataset: str, *, encoder: str = "bilstm", faster_attention: bool = False) -> Options:
     """amsgrad 1e-4 (BiLSTM, additive) or 1e-5 (Transformer, dot), decay 1e-5 but not on attention, batch 32, all sizes 128.
 

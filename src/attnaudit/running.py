@@ -229,12 +229,12 @@ def check_device(device: str) -> None:
 
 
 def measured(model: Any, splits: Splits, vocabulary: Vocabulary, seed: int) -> dict[str, Any]:
-    """Scores on test, with an interval of the accuracy over examples."""
+    """Scores on test, with an interval of the accuracy over examples; None where one example has none."""
     labels, probs = predictions(model, splits.test, vocabulary, len(splits.classes))
     right = (probs.argmax(-1) == labels).double()
     interval = statistics.bootstrap(right, seed=seed)
     return {
         **performance(labels, probs),
-        "accuracy_interval": [float(interval.low), float(interval.high)],
+        "accuracy_interval": None if interval.low.isnan() else [float(interval.low), float(interval.high)],
         "majority": float(torch.bincount(labels).max() / len(labels)),
     }

@@ -10,11 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnaudit import progress, randomness
+from attnaudit import limits, progress, randomness
 from attnaudit.batching import collate, in_batches
 from attnaudit.contract import Batch
 from attnaudit.datasets.splits import Example, Splits
 from attnaudit.errors import InputError
+from attnaudit.limits import COUNT, NOT_NEGATIVE, Number
 from attnaudit.objectives import Objective, cross_entropy
 from attnaudit.performance import selection_score
 from attnaudit.vocabulary import Vocabulary
@@ -41,9 +42,19 @@ class Recipe:
     good_enough: float | None = None  # stop once the dev score is this high
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "learning_rate"):
-            if getattr(self, name) <= 0:
-                raise InputError(f"{name} must be above 0, got {getattr(self, name)}.")
+        limits.check(
+            {
+                "epochs": Number(above=0, whole=True),
+                "batch_size": Number(above=0, whole=True),
+                "learning_rate": Number(above=0),
+                "attention_learning_rate": Number(above=0),
+                "weight_decay": NOT_NEGATIVE,
+                "attention_weight_decay": NOT_NEGATIVE,
+                "patience": COUNT,
+                "good_enough": Number(least=0, most=1),
+            },
+            vars(self),
+        )
         for name, known in (("optimiser", OPTIMISERS), ("select", SCORES)):
             if getattr(self, name) not in known:
                 raise InputError(

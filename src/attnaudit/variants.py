@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from attnaudit import choices
 from attnaudit.contract import Batch
 from attnaudit.errors import InputError
+from attnaudit.limits import NOT_NEGATIVE, OneOf, limits
 from attnaudit.models.imposed import Imposed, OfModel, at_random, uniform
 from attnaudit.objectives import Objective, adversarial, cross_entropy, deceptive
 from attnaudit.objectives.deceptive import evidence
@@ -52,14 +53,13 @@ def imposed(setting: Setting, *, source: str = "base") -> Training:
     return Training(Imposed(setting.fresh, given), cross_entropy)
 
 
+@limits(lam=NOT_NEGATIVE, start=OneOf(("scratch", "base")))
 def twin(setting: Setting, *, lam: float = 1e-3, start: str = "scratch") -> Training:
     """Trained to predict as the base and attend differently. start=base: on its encoder and output, held.
 
     The scorer starts anew even so: at the base's own, any step costs TVD before it gains KL, and nothing would move. That is ours.
     """
     base = _base(setting, "twin")
-    if start not in ("scratch", "base"):
-        raise InputError(f"twin has no start {start!r}; choose from: scratch, base.")
     if start == "base":
         _keep(base, setting.fresh, learnt=("scorer",))
     return Training(setting.fresh, adversarial(base, lam=lam), keep="last")
@@ -72,6 +72,7 @@ def fix_representation(setting: Setting) -> Training:
     return Training(fresh, cross_entropy)
 
 
+@limits(lam=NOT_NEGATIVE)
 def hiding(setting: Setting, *, lam: float = 1.0, words: str | None = None) -> Training:
     """Attention kept off the known evidence, or off the words given, joined by +: words=good+bad."""
     if words is None:

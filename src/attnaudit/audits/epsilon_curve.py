@@ -9,7 +9,8 @@ from torch import Tensor
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.audits.furthest import alternative
 from attnaudit.contract import AttentionModel, Record
-from attnaudit.errors import InputError, NotApplicable
+from attnaudit.errors import NotApplicable
+from attnaudit.limits import Joined, Number, limits
 
 EPSILONS = "0.001+0.002+0.005+0.01+0.02+0.05+0.1"
 
@@ -18,6 +19,7 @@ def _names(epsilons: str) -> list[str]:
     return [each for each in str(epsilons).split("+") if each]
 
 
+@limits(epsilons=Joined(Number(least=0, most=1)))
 @declares(
     Declaration(
         question="How does the room for other attention grow with what counts as the same prediction?",
@@ -50,12 +52,6 @@ def epsilon_curve(
         )
     values: Values = {}
     for each in _names(epsilons):
-        try:
-            epsilon = float(each)
-        except ValueError:
-            epsilon = -1.0
-        if not 0 <= epsilon <= 1:
-            raise InputError(f"epsilon_curve: epsilons are numbers from 0 to 1 joined by +; got {each!r}.")
-        _, jsd, upper, _ = alternative(model, record, seed, epsilon=epsilon)
+        _, jsd, upper, _ = alternative(model, record, seed, epsilon=float(each))
         values["", f"jsd_{each}"], values["", f"upper_{each}"] = jsd, upper
     return values

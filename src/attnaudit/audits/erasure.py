@@ -9,6 +9,7 @@ from attnaudit import masking, randomness
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.errors import InputError, NotApplicable
+from attnaudit.limits import OneOf, ParsedBy, limits
 
 SHARES = "1+5+10+20+50"
 RANKINGS = "attention+gradient+leave_one_out+random"
@@ -25,6 +26,21 @@ def _each(name: str, meaning: str) -> dict[str, Metric]:
     }
 
 
+def _fractions(shares: str) -> dict[str, float]:
+    found = {}
+    for each in str(shares).split("+"):
+        try:
+            found[each] = float(each) / 100
+        except ValueError:
+            found[each] = -1.0
+        if not 0 < found[each] <= 1:
+            raise InputError(
+                f"erasure: shares are per cent above 0 and at most 100, joined by +; got {each!r}."
+            )
+    return found
+
+
+@limits(shares=ParsedBy(_fractions), form=OneOf(("delete", "replace")))
 @declares(
     Declaration(
         question="Does the prediction fall without the most important words, and stand with them alone?",
@@ -118,17 +134,3 @@ def _fall(model: AttentionModel, record: Record, items: Tensor, token: int | Non
 def _probs(model: AttentionModel, batch: Batch, rows: Tensor, gone: Tensor, token: int | None) -> Tensor:
     part, gone = batch.rows(rows), gone[rows]
     return model.read(part.without(gone) if token is None else part.replaced(gone, token)).probs
-
-
-def _fractions(shares: str) -> dict[str, float]:
-    found = {}
-    for each in str(shares).split("+"):
-        try:
-            found[each] = float(each) / 100
-        except ValueError:
-            found[each] = -1.0
-        if not 0 < found[each] <= 1:
-            raise InputError(
-                f"erasure: shares are per cent above 0 and at most 100, joined by +; got {each!r}."
-            )
-    return found

@@ -12,7 +12,8 @@ from attnaudit import adversarial, exact, masking, statistics
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.exact.slab import one_hot_jsd
-from attnaudit.fidelity import check_fidelity
+from attnaudit.fidelity import check_fidelity, fidelity_of
+from attnaudit.limits import Number, ParsedBy, limits
 
 FIDELITIES = ("corrected", "code", "paper")
 Answer = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -20,6 +21,7 @@ Answer = tuple[Tensor, Tensor, Tensor, Tensor]
 _ANSWERED: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKeyDictionary()
 
 
+@limits(epsilon=Number(least=0, most=1), fidelity=ParsedBy(fidelity_of("the audit furthest", FIDELITIES)))
 @declares(
     Declaration(
         question="How different could the attention have been, with the same prediction?",

@@ -9,8 +9,10 @@ from attnaudit import masking, statistics
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.counterfactual import flipped, logits_under, permuted
+from attnaudit.limits import COUNT, limits
 
 
+@limits(shuffles=COUNT)
 @declares(
     Declaration(
         question="Does the prediction change when the attention weights are shuffled?",

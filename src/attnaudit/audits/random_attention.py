@@ -9,8 +9,10 @@ from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.audits.permutation import reach
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.counterfactual import drawn, flipped, logits_under
+from attnaudit.limits import COUNT, limits
 
 
+@limits(draws=COUNT)
 @declares(
     Declaration(
         question="Does the prediction change under attention drawn at random?",

@@ -11,11 +11,13 @@ from attnaudit import masking, randomness, statistics
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.counterfactual import flipped, logits_under, without_item
-from attnaudit.fidelity import check_fidelity
+from attnaudit.fidelity import fidelity_of
+from attnaudit.limits import ParsedBy, limits
 
 FIDELITIES = ("corrected", "code")
 
 
+@limits(fidelity=ParsedBy(fidelity_of("the audit top_item", FIDELITIES)))
 @declares(
     Declaration(
         question="Does removing the most attended item change more than removing a random one?",
@@ -50,7 +52,6 @@ def top_item(
     corrected: r is any other item. code: r is drawn from positions 1…length-1, which can be i* and is never the first.
     `js_reach`, the ceiling: ΔJS if the random item had changed nothing. NaN with fewer than two items.
     """
-    check_fidelity(fidelity, FIDELITIES, "the audit top_item")
     words = record.mask & record.content[:, None]  # what does not count, such as [CLS], is never removed
     top = masking.descending(record.alpha, words, _draws(record, "top_item ties", seed))[..., :1]
     other = _random_item(record, words, top, seed, fidelity)

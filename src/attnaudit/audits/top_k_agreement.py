@@ -14,7 +14,8 @@ from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.audits.witnesses import BETWEEN, between, compared
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.errors import InputError
-from attnaudit.fidelity import check_fidelity
+from attnaudit.fidelity import fidelity_of
+from attnaudit.limits import ParsedBy, limits
 
 LISTS = ("average", "all", "non_zero")
 
@@ -26,6 +27,22 @@ def _metrics(kind: str, meaning: str) -> dict[str, Metric]:
     }
 
 
+def _lists(k: int | str) -> list[str]:
+    """What each list is as long as."""
+    listed = str(k).split("+")
+    for each in listed:
+        if each not in LISTS and not (each.isdecimal() and int(each) > 0):
+            raise InputError(
+                f"top_k_agreement: k is {', '.join(LISTS)} or a number, several joined by +; got {each!r}."
+            )
+    if sum(each.isdecimal() for each in listed) > 1:
+        raise InputError(f"top_k_agreement takes one number for k at a time, got {k!r}.")
+    return listed
+
+
+@limits(
+    k=ParsedBy(_lists), fidelity=ParsedBy(fidelity_of("the audit top_k_agreement", ("corrected", "code")))
+)
 @declares(
     Declaration(
         question="Do attention and the measures name the same most important words?",
@@ -54,10 +71,7 @@ def top_k_agreement(
     under softmax; or a number, `fixed`. Floor: random scores. Ceiling: the witnesses with each other. fidelity=code: as released by
     Neely & Schouten, where disjoint lists score up to +1: look at its floor before its values. of: as in agreement.
     """
-    check_fidelity(fidelity, ("corrected", "code"), "the audit top_k_agreement")
-    if sum(each.isdigit() for each in str(k).split("+")) > 1:
-        raise InputError(f"top_k_agreement takes one number for k at a time, got {k!r}.")
-    wanted = {f"{each}": _k_of(each, record, mean_length) for each in str(k).split("+")}
+    wanted = {f"{each}": _k_of(each, record, mean_length) for each in _lists(k)}
     values: Values = {}
     for each, count in wanted.items():
         name_of_k = "fixed" if each.isdigit() else each
@@ -90,12 +104,8 @@ def _k_of(each: str, record: Record, mean_length: int | None) -> Tensor | None:
         if mean_length is None:
             raise InputError("k=average needs mean_length, which audit() works out over all the data.")
         count = torch.full(record.mask.shape[:2], max(mean_length, 1), device=record.mask.device)
-    elif each.isdigit() and int(each) > 0:
-        count = torch.full(record.mask.shape[:2], int(each), device=record.mask.device)
     else:
-        raise InputError(
-            f"top_k_agreement: k is {', '.join(LISTS)} or a number, several joined by +; got {each!r}."
-        )
+        count = torch.full(record.mask.shape[:2], int(each), device=record.mask.device)
     return count[..., None].expand_as(record.mask)
 
 

@@ -186,8 +186,9 @@ def _show(results: Results) -> None:
     from attnaudit.papers.jain_wallace import beside_published
 
     details = results.about["run"]
-    low, high = details["performance"]["accuracy_interval"]
-    typer.echo(f"Test accuracy {details['performance']['accuracy']:.3f} [{low:.3f}, {high:.3f}]\n")
+    ends = details["performance"]["accuracy_interval"]
+    interval = "(one example: no interval)" if ends is None else f"[{ends[0]:.3f}, {ends[1]:.3f}]"
+    typer.echo(f"Test accuracy {details['performance']['accuracy']:.3f} {interval}\n")
     typer.echo(str(results.card()))
     if (line := meister.beside_published(details["choices"], details["performance"]["accuracy"])) is not None:
         typer.echo(f"\n{line}")

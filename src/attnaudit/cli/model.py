@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from attnaudit.errors import InputError
+
 if TYPE_CHECKING:
     from attnaudit.datasets.reading.row_errors import BadRows
     from attnaudit.results import Results

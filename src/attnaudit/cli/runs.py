@@ -63,16 +63,13 @@ def across(
     runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
     question: Annotated[str, typer.Option(help="dependence (needed against pinned down), uniformity (spread out against informative), or seeds.")] = "dependence",
 ) -> None:  # fmt: skip
-    """Over several runs: do two numbers go together, one point a run; or, of runs that differ by seed alone, every number over seeds."""
+    """Over several runs: correlate two numbers, one point per model; or, with --question seeds, every number of each model over its seeds."""
     from attnaudit import choices
     from attnaudit.comparisons.across_cells import QUESTIONS
-    from attnaudit.comparisons.seeds import across_seeds
+    from attnaudit.comparisons.seeds import seeds_table
     from attnaudit.store import find_runs
 
-    def seeds(folders: list[Path]) -> str:
-        return across_seeds(folders).to_string(index=False, float_format="{:.3f}".format)
-
-    ask = choices.find({**QUESTIONS, "seeds": seeds}, question, "question")
+    ask = choices.find({**QUESTIONS, "seeds": seeds_table}, question, "question")
     typer.echo(str(ask(find_runs(runs))))
 
 

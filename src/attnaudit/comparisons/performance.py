@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 from torch import Tensor
 
 from attnaudit import randomness
 from attnaudit.performance import performance
+from attnaudit.statistics.interval_ends import percentile_ends
 
 
 def compare_performance(
@@ -15,7 +18,7 @@ def compare_performance(
 ) -> pd.DataFrame:
     """labels (B,), probs (B,C) of two models -> one line a metric: first, second, difference, low, high (95 %, percentile bootstrap).
 
-    The same resamples for both models: what an example makes hard for both does not count as a difference.
+    The same resamples for both models: what an example makes hard for both does not count as a difference. One example has no interval.
     """
     own, other = performance(labels, first), performance(labels, second)
     draw = np.random.default_rng(randomness.derive(seed, "performance"))
@@ -28,19 +31,21 @@ def compare_performance(
         - _resampled(name, labels.numpy(), second.numpy(), counts)
         for name in own
     }
-    return pd.DataFrame(
-        [
+    lines = []
+    for name in own:
+        difference = own[name] - other[name]
+        low, high = percentile_ends(difference, spread[name]) if len(labels) > 1 else (math.nan, math.nan)
+        lines.append(
             {
                 "metric": name,
                 "first": own[name],
                 "second": other[name],
-                "difference": own[name] - other[name],
-                "low": float(np.nanquantile(spread[name], 0.025)),
-                "high": float(np.nanquantile(spread[name], 0.975)),
+                "difference": difference,
+                "low": low,
+                "high": high,
             }
-            for name in own
-        ]
-    )
+        )
+    return pd.DataFrame(lines)
 
 
 def _resampled(name: str, labels: np.ndarray, probs: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -52,7 +57,12 @@ def _resampled(name: str, labels: np.ndarray, probs: np.ndarray, counts: np.ndar
         return _auc(labels, probs[:, 1], counts)
     classes = [1] if probs.shape[1] == 2 else sorted(set(labels) | set(predicted))
     # Of the classes that a resample has, as scikit-learn takes the mean over those that occur.
-    return np.nanmean([_f1(predicted == label, labels == label, counts) for label in classes], 0)
+    each = np.array([_f1(predicted == label, labels == label, counts) for label in classes])
+    known = ~np.isnan(each)
+    count = known.sum(0)
+    return np.divide(
+        np.where(known, each, 0).sum(0), count, out=np.full(len(counts), np.nan), where=count > 0
+    )
 
 
 def _f1(predicted: np.ndarray, true: np.ndarray, counts: np.ndarray) -> np.ndarray:

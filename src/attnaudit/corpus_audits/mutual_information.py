@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -13,7 +14,8 @@ from attnaudit.contract import AttentionModel, Batch
 from attnaudit.corpus_audits import ranked
 from attnaudit.corpus_audits.findings import CorpusFindings
 from attnaudit.corpus_audits.information import adjusted, by_chance, contingency, plug_in
-from attnaudit.errors import InputError, NotApplicable
+from attnaudit.errors import NotApplicable
+from attnaudit.limits import COUNT, Number, OneOf, limits
 from attnaudit.progress import bar
 
 QUESTION = "Does a word that is attended more tell more about the output?"
@@ -23,6 +25,12 @@ LARGE = 20_000  # examples; MiniBatchKMeans from here on
 RESAMPLES = 200
 
 
+@limits(
+    rule=OneOf((1, 2)),
+    clusters=Number(above=1, whole=True, or_word="auto"),
+    clusterings=COUNT,
+    most=Number(least=2, whole=True),
+)
 def mutual_information(
     model: AttentionModel,
     batches: Iterable[Batch],
@@ -42,12 +50,6 @@ def mutual_information(
     with at least two members in each cluster, and 50 where there is none. Outputs: 5 clusters of the probability of class 1 with two
     classes, the predicted class with more. `clusterings`: repeated with other seeds of k-means, whose spread is told apart from the rest.
     """
-    if rule not in (1, 2):
-        raise InputError(f"mutual_information: rule must be 1 or 2, got {rule!r}.")
-    if not (clusters == "auto" or (isinstance(clusters, int) and clusters > 1)):
-        raise InputError(f"mutual_information: clusters must be auto or a number above 1, got {clusters!r}.")
-    if clusterings < 1:
-        raise InputError(f"mutual_information: clusterings must be 1 or more, got {clusterings}.")
     listed = list(batches)
     seen = ranked.weights_by_rank(model, listed, most)
     count = ranked.ranks(seen.weights, seen.lengths, rule)
@@ -160,10 +162,9 @@ def _interval(
     seed: int,
     information: Callable[[np.ndarray], float],
 ) -> tuple[float, float]:
-    """95 % interval of the weighted tau over examples, the clusters held.
+    """95 % interval of the weighted tau over examples, the clusters held; NaN if the tau has no value.
 
-    From halves drawn without replacement, whose spread is that of the whole: an example drawn twice would look like information. Their
-    spread alone is used, around the tau of all examples: fewer of them look more informative, so the halves' own tau is another number.
+    From halves drawn without replacement: an example drawn twice would look like information.
     """
     draw = np.random.default_rng(randomness.derive(seed, "mutual information"))
     count = len(outputs)
@@ -173,8 +174,14 @@ def _interval(
         half = draw.permutation(count)[: count // 2]
         informed = _informed(labels[:, half], outputs[half], information)
         found.append(_tau(informed, weights[half].mean(0)))
-    low, high = np.nanquantile(found, [0.025, 0.975]) - np.nanmean(found) + whole
-    return max(float(low), -1.0), min(float(high), 1.0)
+    known = np.array(found)[~np.isnan(found)]
+    if math.isnan(whole) or not len(known):
+        return math.nan, math.nan
+    # Symmetric subsampling interval (Politis, Romano & Wolf 1999, section 2.3). A half drawn without replacement lies as far from the
+    # whole as the whole from the population, so no rescaling. The distance is taken from the tau of all examples, not from the mean of
+    # the halves: fewer examples look more informative, and that shift counts as uncertainty. Cut at ±1, the interval keeps the tau.
+    reach = float(np.quantile(np.abs(known - whole), 0.95))
+    return max(whole - reach, -1.0), min(whole + reach, 1.0)
 
 
 def _tau_by_chance(
@@ -186,4 +193,5 @@ def _tau_by_chance(
 ) -> float:
     """Mean weighted tau with the outputs shuffled. Not 0 for the plug-in: its bias grows with the clusters a rank has."""
     shuffled = (draw.permutation(outputs) for _ in range(20))
-    return float(np.nanmean([_tau(_informed(labels, each, information), attention) for each in shuffled]))
+    taus = np.array([_tau(_informed(labels, each, information), attention) for each in shuffled])
+    return float(np.nanmean(taus)) if not np.isnan(taus).all() else math.nan

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from attnaudit.encoders.mlp import MLP
-from attnaudit.fidelity import check_fidelity
+from attnaudit.fidelity import fidelity_of
+from attnaudit.limits import COUNT, ParsedBy, limits
 
 
+@limits(hidden=COUNT, fidelity=ParsedBy(fidelity_of("the average encoder", ("paper", "code"))))
 class Average(MLP):
     """Linear and ReLU, 256 units, as printed; fidelity=code: tanh and 128, as released."""
 
     def __init__(self, input_size: int, *, hidden: int | None = None, fidelity: str = "paper") -> None:
-        check_fidelity(fidelity, ("paper", "code"), "the average encoder")
         released = fidelity == "code"
         size = hidden if hidden is not None else (128 if released else 256)
         super().__init__(input_size, hidden=size, activation="tanh" if released else "relu")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from torch import nn
 
 from attnaudit.encoders.bidirectional import Bidirectional
+from attnaudit.limits import COUNT, limits
 
 
+@limits(hidden=COUNT)
 class BiGRU(Bidirectional):
     """50 units a direction (Yang et al. 2016; Serrano & Smith 2019)."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from torch import nn
 
 from attnaudit.encoders.bidirectional import Bidirectional
+from attnaudit.limits import COUNT, limits
 
 
+@limits(hidden=COUNT)
 class BiLSTM(Bidirectional):
     """128 units a direction (Jain & Wallace 2019)."""
 

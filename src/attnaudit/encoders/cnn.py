@@ -9,8 +9,10 @@ from attnaudit import masking
 from attnaudit.encoders.cnn_deletion import cnn_deletions
 from attnaudit.encoders.deletion import Deletions
 from attnaudit.errors import InputError
+from attnaudit.limits import COUNT, limits
 
 
+@limits(filters=COUNT)
 class CNN(nn.Module):
     """ReLU of convolutions with kernels 1, 3, 5, 7 and 64 filters each (Jain & Wallace 2019; 32 in their code).
 
@@ -46,6 +48,6 @@ def _filled(embeddings: Tensor, mask: Tensor) -> Tensor:
 
 def _odd_numbers(kernels: str | int) -> list[int]:
     parts = str(kernels).split("-")
-    if not all(part.isdigit() and int(part) % 2 for part in parts):
+    if not all(part.isdecimal() and int(part) % 2 for part in parts):
         raise InputError(f"kernels are odd numbers joined by -, such as 1-3-5-7; got {kernels!r}.")
     return [int(part) for part in parts]

@@ -8,11 +8,12 @@ from torch import Tensor, nn
 
 from attnaudit import masking
 from attnaudit.encoders.deletion import Deletions, nothing_changes
-from attnaudit.errors import InputError
+from attnaudit.limits import COUNT, OneOf, limits
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
+@limits(hidden=COUNT, layers=COUNT, activation=OneOf(tuple(ACTIVATIONS)))
 class MLP(nn.Module):
     """Linear and activation, `layers` times, 128 units (Wen et al. 2022; the context-free model of Wiegreffe & Pinter 2019)."""
 
@@ -20,8 +21,6 @@ class MLP(nn.Module):
         self, input_size: int, *, hidden: int = 128, layers: int = 1, activation: str = "relu"
     ) -> None:
         super().__init__()
-        if activation not in ACTIVATIONS:
-            raise InputError(f"There is no activation {activation!r}. Choose from: {', '.join(ACTIVATIONS)}.")
         self.size = hidden
         sizes = [input_size, *[hidden] * layers]
         steps = [(nn.Linear(a, b), ACTIVATIONS[activation]()) for a, b in pairwise(sizes)]

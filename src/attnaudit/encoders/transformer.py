@@ -9,8 +9,10 @@ from torch import Tensor, nn
 
 from attnaudit import masking
 from attnaudit.errors import InputError
+from attnaudit.limits import COUNT, limits
 
 
+@limits(hidden=COUNT, layers=COUNT, heads=COUNT, widening=COUNT)
 class Transformer(nn.Module):
     """2 layers, 1 head, 128 units (Meister et al. 2021). Normalised before each part, sinusoidal positions, no dropout: ours."""
 

@@ -8,13 +8,14 @@ from typing import Any
 import pandas as pd
 
 from attnaudit import choices
-from attnaudit.errors import InputError
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan, mean_with_interval
 from attnaudit.interventions.seeds import seed_runs
+from attnaudit.limits import COUNT, NOT_NEGATIVE, Joined, limits
 from attnaudit.variants import VARIANTS
 
 
+@limits(lams=Joined(NOT_NEGATIVE), seeds=COUNT)
 def adversarial(
     plan: Plan, *, lams: str | float = "0.0003+0.001+0.003", start: str = "scratch", seeds: int = 2
 ) -> Findings:
@@ -22,7 +23,7 @@ def adversarial(
 
     start=base: on the base's encoder and output, held, with a new scorer. The curve means little without the seeds' band.
     """
-    wanted = _numbers(lams)  # before anything is trained
+    wanted = [float(lam) for lam in str(lams).split("+")]
     for lam in wanted:
         choices.find(VARIANTS, f"twin:lam={lam:g},start={start}", "variant")
     base = plan.base()
@@ -55,13 +56,3 @@ def _line(plan: Plan, kind: str, lam: float, base: Path, run: Path, apart: pd.Da
         "accuracy_lost_low": accuracy["low"],
         "accuracy_lost_high": accuracy["high"],
     }
-
-
-def _numbers(text: str | float) -> list[float]:
-    """Numbers joined by +."""
-    try:
-        return [float(word) for word in str(text).split("+")]
-    except ValueError as error:
-        raise InputError(
-            f"adversarial: lams are numbers joined by +, such as 0.001+0.01; got {text!r}."
-        ) from error

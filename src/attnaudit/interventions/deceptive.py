@@ -11,9 +11,11 @@ from attnaudit import masking
 from attnaudit.batching import batches_of
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan, mean_with_interval
+from attnaudit.limits import NOT_NEGATIVE, limits
 from attnaudit.objectives.deceptive import evidence, mass_on
 
 
+@limits(lam=NOT_NEGATIVE)
 def deceptive(plan: Plan, *, lam: float = 1.0, words: str | None = None) -> Findings:
     """Attention on the impermissible words, before and after, and the accuracy it costs. Words: the known evidence, or words=a+b."""
     base = plan.base()

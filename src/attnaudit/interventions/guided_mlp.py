@@ -8,8 +8,10 @@ import pandas as pd
 
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan
+from attnaudit.limits import COUNT, NOT_NEGATIVE, limits
 
 
+@limits(lam=NOT_NEGATIVE, hidden=COUNT)
 def guided_mlp(plan: Plan, *, lam: float = 1e-3, hidden: int = 128) -> Findings:
     """An MLP trained with uniform attention, its own, the base's, and that of the base's adversarial twin: which does best?
 

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from attnaudit.errors import InputError
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan, mean_with_interval
+from attnaudit.limits import Number, limits
 
 
+@limits(count=Number(least=2, whole=True))
 def seeds(plan: Plan, *, count: int = 3) -> Findings:
     """`count` models that differ by seed alone: JSD of attention and TVD of predictions, pair by pair and example by example."""
-    if count < 2:
-        raise InputError(f"seeds needs at least two models to compare, got count={count}.")
     runs = seed_runs(plan, count)
     examples = pairs_apart(plan, runs)
     question = "How far apart are models that differ by seed alone?"

@@ -9,6 +9,7 @@ import pandas as pd
 
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan
+from attnaudit.limits import Joined, Number, limits
 
 _SHOWN = {
     ("agreement", "gradient", "tau"): "tau_gradient",
@@ -19,6 +20,7 @@ _SHOWN = {
 }
 
 
+@limits(lams=Joined(Number(below=1), or_none=True), alphas=Joined(Number(above=1, most=2), or_none=True))
 def sparsity(plan: Plan, *, lams: str = "-4+-1+0+0.5+0.9", alphas: str = "1.25+1.5+2") -> Findings:
     """sparsegen over lam (numbers joined by +, below 1) and entmax over alpha: agreement with gradients, furthest attention, accuracy."""
     settings = [("softmax", float("nan"), "softmax")]

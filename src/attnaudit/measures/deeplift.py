@@ -9,12 +9,14 @@ from attnaudit import masking
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.differentiation import differentiating
 from attnaudit.errors import NotApplicable
+from attnaudit.limits import Number, limits
 from attnaudit.measures import attribution
 from attnaudit.modules import modules_of
 
 _SET_BY_CAPTUM = ("input", "output", "input_ref")
 
 
+@limits(tolerance=Number(above=0))
 def deeplift(
     model: AttentionModel,
     record: Record,

@@ -8,10 +8,13 @@ from torch import Tensor
 from attnaudit import masking
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.differentiation import differentiating
-from attnaudit.errors import InputError
+from attnaudit.limits import OneOf, limits
 from attnaudit.measures.log_odds import log_odds
 
+NORM = OneOf((1, 2))
 
+
+@limits(norm=NORM)
 def gradient_norm(model: AttentionModel, record: Record, seed: int, *, norm: int = 2) -> Tensor:
     """‖∂p(predicted class)/∂X_i‖ / Σ_k ‖∂p/∂X_k‖ (B,N), attention left on the graph; norm=1 for L1 (footnote 4).
 
@@ -27,14 +30,8 @@ def gradient_norm(model: AttentionModel, record: Record, seed: int, *, norm: int
 
 def norm_of_items(slope: Tensor, record: Record, norm: int) -> Tensor:
     """slope (B,T,E) -> (B,N): the norm over all numbers of all tokens of an item."""
-    check_norm(norm)
     powers = slope.abs().pow(norm).sum(-1)
     return masking.to_items(powers, record.item_of_token, record.content.shape[1]).pow(1 / norm)
-
-
-def check_norm(norm: int) -> None:
-    if norm not in (1, 2):
-        raise InputError(f"norm must be 1 or 2, got {norm!r}.")
 
 
 def shares(values: Tensor, content: Tensor) -> Tensor:

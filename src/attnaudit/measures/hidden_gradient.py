@@ -8,17 +8,18 @@ from torch import Tensor
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.differentiation import differentiating
 from attnaudit.errors import NotApplicable
-from attnaudit.measures.gradient_norm import check_norm, shares
+from attnaudit.limits import limits
+from attnaudit.measures.gradient_norm import NORM, shares
 from attnaudit.measures.log_odds import log_odds
 
 
+@limits(norm=NORM)
 def hidden_gradient(model: AttentionModel, record: Record, seed: int, *, norm: int = 2) -> Tensor:
     """‖∂p(predicted class)/∂h_i‖ / Σ_k ‖∂p/∂h_k‖ (B,N), g_ŷ(I); norm=1 for L1 (footnote 4).
 
     The attention stays on the graph: cut off, the slope of a linear output is alpha_i θ, and agreement with attention is perfect by
     construction. Sums to 1; NaN for items that do not count, and for all of a text in which no state moves anything.
     """
-    check_norm(norm)
     with differentiating():
         embeddings = record.embeddings.detach().requires_grad_()
         fresh = model.read(record.batch, embeddings)

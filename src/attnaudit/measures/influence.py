@@ -8,10 +8,12 @@ from torch import Tensor
 from attnaudit import masking
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.differentiation import differentiating
-from attnaudit.measures.gradient_norm import norm_of_items, shares
+from attnaudit.limits import limits
+from attnaudit.measures.gradient_norm import NORM, norm_of_items, shares
 from attnaudit.measures.hidden_gradient import differentiable_hidden
 
 
+@limits(norm=NORM)
 def influence(
     model: AttentionModel, record: Record, seed: int, *, norm: int = 2, per_facet: bool = False
 ) -> Tensor:
@@ -29,6 +31,7 @@ def influence(
     return masking.fill(traced, known, torch.nan)
 
 
+@limits(norm=NORM)
 def influence_matrix(
     model: AttentionModel, record: Record, *, norm: int = 2, per_facet: bool = False
 ) -> Tensor:

@@ -8,11 +8,13 @@ from torch import Tensor
 from attnaudit import masking
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.differentiation import differentiating
+from attnaudit.limits import COUNT, Number, limits
 from attnaudit.measures import attribution
 
 _DOUBLINGS = 4
 
 
+@limits(n_steps=COUNT, tolerance=Number(above=0))
 def integrated_gradients(
     model: AttentionModel,
     record: Record,

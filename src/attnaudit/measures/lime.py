@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from attnaudit.contract import AttentionModel, Record
-from attnaudit.errors import InputError
+from attnaudit.limits import COUNT, Number, limits
 from attnaudit.measures import attribution
 
 
+@limits(n_samples=COUNT, kernel_width=Number(above=0), penalty=Number(least=0))
 def lime(
     model: AttentionModel,
     record: Record,
@@ -32,12 +33,6 @@ def lime(
     """
     from captum._utils.models.linear_model import SkLearnRidge
     from captum.attr import Lime
-
-    if n_samples < 1 or not kernel_width > 0 or not penalty >= 0:
-        raise InputError(
-            "lime needs n_samples of at least 1, kernel_width above 0 and penalty of at least 0; "
-            f"got {n_samples}, {kernel_width} and {penalty}."
-        )
 
     def nearness(original: Tensor, changed: Tensor, there: Tensor, **_: Any) -> Tensor:
         distance = 1 - math.sqrt(float(there.float().mean()))  # of 0-1 vectors, the cosine with all ones

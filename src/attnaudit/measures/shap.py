@@ -8,11 +8,18 @@ from torch import Tensor
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.differentiation import differentiating
 from attnaudit.errors import InputError
+from attnaudit.limits import COUNT, Number, ParsedBy, limits
 from attnaudit.measures import attribution
 
 KINDS = ("kernel", "gradient")
 
 
+def _kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise InputError(f"There is no kind of shap {kind!r}. Choose from: {', '.join(KINDS)}.")
+
+
+@limits(kind=ParsedBy(_kind), n_samples=COUNT, stdevs=Number(least=0))
 def shap(
     model: AttentionModel,
     record: Record,
@@ -30,10 +37,6 @@ def shap(
     one baseline that removing items means, integrated gradients with random steps. The draws hang on (seed, example) only, so texts
     are taken one by one, the samples of each together.
     """
-    if kind not in KINDS:
-        raise InputError(f"There is no kind of shap {kind!r}. Choose from: {', '.join(KINDS)}.")
-    if n_samples is not None and n_samples < 1:
-        raise InputError(f"n_samples must be at least 1, got {n_samples}.")
     scores = torch.zeros_like(record.content, dtype=record.embeddings.dtype)
     for at, single in attribution.singles(record):
         with attribution.drawing(seed, f"shap {kind}", record.batch.example_id[at]), attribution.quietly():

@@ -10,6 +10,7 @@ from attnaudit import choices
 from attnaudit.models.attentive import Attentive
 from attnaudit.models.hierarchical import Hierarchical
 from attnaudit.models.parts import Architecture
+from attnaudit.vocabulary import END
 
 MODELS: dict[str, Callable[..., Any]] = {
     "attentive": Attentive,
@@ -18,9 +19,11 @@ MODELS: dict[str, Callable[..., Any]] = {
 
 
 def check(architecture: Architecture) -> None:
-    """Every name is known, before any data is read."""
+    """Every name is known and every option allowed, before any data is read."""
     choices.find(MODELS, architecture.model, "model")
     architecture.check()
+    # Some options only make sense together (heads and hidden size), which the parts say when they are made: on a tiny vocabulary here.
+    build(architecture, words=END + 2, classes=2, with_query=True)
 
 
 def build(

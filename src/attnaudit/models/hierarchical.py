@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from attnaudit.contract import Batch, Record
 from attnaudit.errors import InputError
 from attnaudit.leaving_out import leave_out_by_reading
+from attnaudit.limits import OneOf, limits
 from attnaudit.models.parts import (
     Architecture,
     make_encoder,
@@ -47,6 +48,7 @@ class _State:
     query: Tensor | None
 
 
+@limits(site=OneOf(SITES))
 class Hierarchical(nn.Module):
     """HAN with any encoder, scorer and projection, the same kind at both levels; Serrano & Smith 2019 use bigru:hidden=50."""
 
@@ -60,8 +62,6 @@ class Hierarchical(nn.Module):
         site: str = "sentence",
     ) -> None:
         super().__init__()
-        if site not in SITES:
-            raise InputError(f"The hierarchical model has no site {site!r}; choose from: {', '.join(SITES)}.")
         self.architecture, self.site = architecture, site
         self.embedding = nn.Embedding(words, architecture.embedding, padding_idx=PAD)
         self.word_encoder = make_encoder(architecture, architecture.embedding)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,9 +11,18 @@ from torch import Tensor, nn
 from attnaudit import choices
 from attnaudit.contract import Batch
 from attnaudit.encoders import ENCODERS
+from attnaudit.limits import COUNT, check
 from attnaudit.outputs import OUTPUTS
 from attnaudit.projections import PROJECTIONS
 from attnaudit.scorers import SCORERS
+
+# The parts of a model that are chosen by name.
+PARTS: dict[str, dict[str, Callable[..., nn.Module]]] = {
+    "encoder": ENCODERS,
+    "scorer": SCORERS,
+    "projection": PROJECTIONS,
+    "output": OUTPUTS,
+}
 
 
 @dataclass(frozen=True)
@@ -29,12 +39,13 @@ class Architecture:
     def as_dict(self) -> dict[str, str | int]:
         return asdict(self)
 
+    def __post_init__(self) -> None:
+        check({"embedding": COUNT}, vars(self))
+
     def check(self) -> None:
         """Every name of a part is known, and so is every option; the model's own name is build's to check."""
-        choices.find(ENCODERS, self.encoder, "encoder")
-        choices.find(SCORERS, self.scorer, "scorer")
-        choices.find(PROJECTIONS, self.projection, "projection")
-        choices.find(OUTPUTS, self.output, "output")
+        for part, registry in PARTS.items():
+            choices.find(registry, getattr(self, part), part)
 
 
 def make_encoder(architecture: Architecture, input_size: int) -> Any:

@@ -9,16 +9,15 @@ from torch import Tensor
 
 from attnaudit import statistics
 from attnaudit.contract import AttentionModel, Batch
-from attnaudit.errors import InputError
+from attnaudit.limits import NOT_NEGATIVE, limits
 
 # Below this a base weight counts as this much: KL is infinite where the base has an exact 0, as sparse attention does.
 _LEAST = 1e-8
 
 
+@limits(lam=NOT_NEGATIVE)
 def adversarial(base: AttentionModel, *, lam: float) -> Callable[[AttentionModel, Batch], Tensor]:
     """The objective mean TVD(ŷ, ŷ_base) - lam · KL(alpha ‖ alpha_base), the base held. The released code halves the TVD, so its lam is half."""
-    if lam < 0:
-        raise InputError(f"lam must not be negative, got {lam}.")
 
     def objective(model: AttentionModel, batch: Batch) -> Tensor:
         with torch.no_grad():

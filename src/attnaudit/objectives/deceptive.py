@@ -9,15 +9,15 @@ from torch import Tensor
 from attnaudit import masking
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.errors import InputError
+from attnaudit.limits import NOT_NEGATIVE, limits
 from attnaudit.objectives.cross_entropy import label_loss
 
 Impermissible = Callable[[Batch], Tensor]  # batch -> (B,T) bool, the tokens that must not be attended
 
 
+@limits(lam=NOT_NEGATIVE)
 def deceptive(impermissible: Impermissible, *, lam: float) -> Callable[[AttentionModel, Batch], Tensor]:
     """The objective -ln p(label) - lam · ln(1 - attention on impermissible tokens), mean over the rows that attend to anything, and batch."""
-    if lam < 0:
-        raise InputError(f"lam must not be negative, got {lam}.")
 
     def objective(model: AttentionModel, batch: Batch) -> Tensor:
         record = model.read(batch)

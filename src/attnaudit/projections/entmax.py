@@ -7,18 +7,17 @@ import torch
 from torch import Tensor, nn
 
 from attnaudit import masking
-from attnaudit.errors import InputError
+from attnaudit.limits import Number, limits
 from attnaudit.projections.sparsemax import far_below
 
 
+@limits(alpha=Number(above=1, most=2, or_word="learned"))
 class Entmax(nn.Module):
     """argmax p·scores + H_α(p), H_α Tsallis entropy. alpha=learned: one α for the model, started at 1.5 and kept within (1, 2)."""
 
     def __init__(self, *, alpha: float | str = 1.5) -> None:
         super().__init__()
         learned = alpha == "learned"
-        if not learned and not (isinstance(alpha, int | float) and 1 < alpha <= 2):
-            raise InputError(f"entmax needs alpha above 1 and at most 2, or learned; got {alpha!r}.")
         self.fixed = None if learned else float(alpha)
         self.raw = nn.Parameter(torch.zeros(())) if learned else None
 

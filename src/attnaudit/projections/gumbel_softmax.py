@@ -6,16 +6,15 @@ import torch
 from torch import Tensor, nn
 
 from attnaudit import masking
-from attnaudit.errors import InputError
+from attnaudit.limits import Number, limits
 
 
+@limits(temperature=Number(above=0))
 class GumbelSoftmax(nn.Module):
     """softmax((scores + Gumbel noise) / temperature) while training; without the noise when reading."""
 
     def __init__(self, *, temperature: float = 0.8) -> None:
         super().__init__()
-        if not temperature > 0:
-            raise InputError(f"temperature must be above 0, got {temperature}.")
         self.temperature = temperature
         # A generator of its own, seeded from the state in which the model is built: training repeats, nothing global is drawn on.
         self._draw = torch.Generator().manual_seed(int(torch.randint(2**62, ())))

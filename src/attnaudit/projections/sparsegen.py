@@ -6,10 +6,11 @@ import entmax
 from torch import Tensor, nn
 
 from attnaudit import masking
-from attnaudit.errors import InputError
+from attnaudit.limits import Number, limits
 from attnaudit.projections.sparsemax import far_below
 
 
+@limits(lam=Number(below=1))
 class Sparsegen(nn.Module):
     """argmin ‖p - scores‖² - lam·‖p‖² over the simplex, lam < 1: sparsemax(scores / (1 - lam)).
 
@@ -18,8 +19,6 @@ class Sparsegen(nn.Module):
 
     def __init__(self, *, lam: float = 0.0) -> None:
         super().__init__()
-        if not lam < 1:
-            raise InputError(f"sparsegen needs lam below 1, got {lam}.")
         self.lam = lam
 
     def forward(self, scores: Tensor, mask: Tensor) -> Tensor:

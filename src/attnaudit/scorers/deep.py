@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from attnaudit.limits import COUNT, limits
 
+
+@limits(layers=COUNT)
 class Deep(nn.Module):
     """D(W_h h + W_q q), D of `layers` ReLU layers and a linear one. Wen et al. give no depth; two layers of H/2 units are ours."""
 

@@ -45,7 +45,10 @@ def bootstrap(values: Tensor, *, level: float = 0.95, resamples: int = 2000, see
     low, high = means.nanquantile(ends, 0)
     # One value says nothing of how far another would lie.
     low, high = (end.masked_fill(known.sum(0) < 2, torch.nan) for end in (low, high))
-    results = filled.sum(0) / weight.sum(0), low, high, (~known).double().mean(0)
+    estimate = filled.sum(0) / weight.sum(0)
+    # Rounding alone can put the ends of equal values past their mean.
+    low, high = torch.minimum(low, estimate), torch.maximum(high, estimate)
+    results = estimate, low, high, (~known).double().mean(0)
     return Interval(*(each.reshape(values.shape[1:]) for each in results))
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attnaudit import randomness
 from attnaudit.errors import InputError
+from attnaudit.statistics.interval_ends import percentile_ends
 
 _Z = 1.959963984540054  # of a 95 % interval
 
@@ -65,8 +66,7 @@ def over_seeds(values: np.ndarray, *, resamples: int = 2000, seed: int = 0) -> S
             means = (times @ filled.T) / (times @ known.T)  # (resamples,S)
         chosen = draw.integers(seeds, size=means.shape)
         found.append(np.take_along_axis(means, chosen, 1).mean(1))
-    low, high = np.nanquantile(np.concatenate(found), [0.025, 0.975])
-    return Spread(estimate, float(low), float(high))
+    return Spread(estimate, *percentile_ends(estimate, np.concatenate(found)))
 
 
 def length_matched(
@@ -104,13 +104,12 @@ def length_matched(
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.where(both, sums_a / sizes_a - sums_b / sizes_b, 0)
         differences = (weight * gap).sum(1) / weight.sum(1)
-    spreads = []
-    for column in differences.T:
-        low, high = (
-            (math.nan, math.nan) if np.isnan(column[0]) else np.nanquantile(column[1:], [0.025, 0.975])
-        )
-        spreads.append(Spread(float(column[0]), float(low), float(high)))
-    return spreads
+    # One value a side says nothing of how far another would lie.
+    alone = ((~np.isnan(first)).sum(0) < 2) | ((~np.isnan(second)).sum(0) < 2)
+    return [
+        Spread(float(column[0]), *percentile_ends(math.nan if single else float(column[0]), column[1:]))
+        for column, single in zip(differences.T, alone, strict=True)
+    ]
 
 
 def _by_bin(
