@@ -12,6 +12,7 @@ import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -107,11 +108,13 @@ def write_results(results: Results, folder: Path, *, run: dict[str, Any] | None 
     results.values.to_parquet(folder / "values.parquet", index=False)
     results.summaries.to_parquet(folder / "summary.parquet", index=False)
     results.examples.to_parquet(folder / "examples.parquet", index=False)
-    write_json(folder / "card.json", results.card().as_dict())
     about = {
         key: value for key, value in results.about.items() if key != "run"
     }  # of a run that was read back
     details = {"format": FORMAT, "about": about, "versions": versions(), **(run or {})}
+    # The card that reading the folder back gives.
+    stored = replace(results, about={**about, "run": details})
+    write_json(folder / "card.json", stored.card().as_dict())
     write_json(folder / RUN, details)
 
 
