@@ -1,4 +1,4 @@
-"""What an intervention found, and where it is kept: a folder of its own beside the runs, complete or not at all."""
+"""What an intervention found, and where it is kept: a folder of its own next to the runs, complete or not at all."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ DONE = "intervention.json"
 
 @dataclass(frozen=True)
 class Findings:
-    """summary: one line a model or setting, with intervals. examples: one line an example and pair, for figures."""
+    """summary: one line per model or setting, with intervals. examples: one line per example and pair, for figures."""
 
     name: str
     question: str
     summary: pd.DataFrame
     examples: pd.DataFrame
     runs: tuple[Path, ...]
+    answer: str = ""  # the question answered in words, from the summary; empty in findings of before answers were kept
 
     def save(self, folder: Path) -> Path:
         with store.draft(folder) as working:
@@ -36,13 +37,15 @@ class Findings:
         about: dict[str, Any] = {
             "name": self.name,
             "question": self.question,
+            "answer": self.answer,
             "runs": [run.name for run in self.runs],
             "versions": store.versions(),
         }
         store.write_json(folder / DONE, about)
 
     def __str__(self) -> str:
-        return f"{self.question}\n{self.summary.to_string(index=False, float_format=_short)}"
+        table = self.summary.to_string(index=False, float_format=_short)
+        return f"{self.question}\n{table}" + (f"\n\n{self.answer}" if self.answer else "")
 
 
 def _short(value: float) -> str:
@@ -54,7 +57,7 @@ def read_findings(folder: Path) -> Findings:
     about = json.loads((folder / DONE).read_text(encoding="utf-8"))
     frames = [pd.read_parquet(folder / f"{name}.parquet") for name in ("summary", "examples")]
     runs = tuple(folder.parent / name for name in about["runs"])
-    return Findings(about["name"], about["question"], frames[0], frames[1], runs)
+    return Findings(about["name"], about["question"], frames[0], frames[1], runs, about.get("answer", ""))
 
 
 Intervention = Callable[..., Findings]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from attnaudit.errors import InputError
+from attnaudit.interventions import answers
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan, mean_with_interval
 
@@ -19,7 +20,8 @@ def seeds(plan: Plan, *, count: int = 3) -> Findings:
     runs = seed_runs(plan, count)
     examples = pairs_apart(plan, runs)
     question = "How far apart are models that differ by seed alone?"
-    return Findings("seeds", question, summarise_pairs(examples, plan.cell.seed), examples, tuple(runs))
+    summary = summarise_pairs(examples, plan.cell.seed)
+    return Findings("seeds", question, summary, examples, tuple(runs), answers.seeds(summary))
 
 
 def seed_runs(plan: Plan, count: int) -> list[Path]:
