@@ -44,7 +44,7 @@ def seeds(summary: pd.DataFrame) -> str:
     if low > FAR:
         found = f"{said}: the attention depends on the seed."
     elif high < NEAR:
-        found = f"{said}: the attention is similar for every seed."
+        found = f"{said}: the attention is similar for these seeds."
     elif low >= NEAR and high <= FAR:
         found = f"{said}: the attention depends on the seed in part."
     else:
