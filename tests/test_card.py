@@ -578,7 +578,8 @@ def test_the_card_prints_every_answer_with_its_numbers_bounds_and_blind_spot() -
     card = card_of(line("permutation/tvd_median", 0.4567, 0.4, 0.5, ceiling=math.nan))
     text = str(card)
     assert (
-        "does it matter?                  YES: shuffling the weights changes the probabilities by 0.46" in text
+        "does it matter?                  YES: shuffling the weights changes the probabilities by 0.46"
+        in text
     )
     assert "when the weights are shuffled: 0.46 [0.40, 0.50] (floor 0.00, ceiling –)" in text
     assert "cannot see: whether the weights are on the right words" in text

@@ -477,7 +477,12 @@ def test_a_page_that_fails_leaves_the_old_one(
 
 
 def test_a_users_model_is_described_in_words() -> None:
-    about = {"model": "BertForSequenceClassification", "task": "classification", "layers": [5], "heads": [0, 3]}
+    about = {
+        "model": "BertForSequenceClassification",
+        "task": "classification",
+        "layers": [5],
+        "heads": [0, 3],
+    }
     about |= {"query": "first", "words": "offsets", "leave_out": "delete", "max_length": None}
     assert model_words(about) == (
         "BertForSequenceClassification; task classification; layer 5; heads 0, 3; read at the first token; "

@@ -83,7 +83,11 @@ class Card:
         if partly:
             return f"Not on its own: {partly}."
         claims = "attention matters, points at what matters and is the only story"
-        stable = {YES: ", and it is stable", NO: ", but it is not stable", PARTLY: ", and it is partly stable"}
+        stable = {
+            YES: ", and it is stable",
+            NO: ", but it is not stable",
+            PARTLY: ", and it is partly stable",
+        }
         how = stable.get(self.answers[4].answer, "; whether it is stable is not known")
         return f"Yes, for this model: {claims}{how}."
 
@@ -96,7 +100,11 @@ class Card:
         }
 
     def __str__(self) -> str:
-        lines = [self.verdict, *filter(None, [self.accuracy]), *(f"Caution: {each}" for each in self.cautions)]
+        lines = [
+            self.verdict,
+            *filter(None, [self.accuracy]),
+            *(f"Caution: {each}" for each in self.cautions),
+        ]
         for answer in self.answers:
             lines.append(f"{answer.question:32s} {answer.answer.upper()}: {answer.because}")
             for at, finding in enumerate(answer.findings):

@@ -81,7 +81,11 @@ def _needed(look: _Lookup) -> Answer:
     if not found:
         return Answer(question, UNKNOWN, look.why_not("uniform_attention"), (), blind)
     key = found[0]
-    said = _lost(key.value) if key is drop else f"uniform attention changes {_percent(key.value)} of the decisions"
+    said = (
+        _lost(key.value)
+        if key is drop
+        else f"uniform attention changes {_percent(key.value)} of the decisions"
+    )
     answer, open_ = _judged(key.low, key.high, no_below=0.02, yes_above=0.02)
     return Answer(question, answer, said + open_, found, blind)
 
@@ -93,7 +97,9 @@ def _lost(drop: float) -> str:
 
 
 def _matters(look: _Lookup) -> Answer:
-    shuffle = look("permutation", "tvd_median", "median change of the probabilities when the weights are shuffled")
+    shuffle = look(
+        "permutation", "tvd_median", "median change of the probabilities when the weights are shuffled"
+    )
     top = look("top_item", "flips_top", "decisions that flip without the most attended word")
     removed = look(
         "flip_fraction",
@@ -187,7 +193,11 @@ def _no_scale(finding: Finding, *, is_truth: bool) -> str | None:
             f"gradients and leave-one-out barely agree with each other (tau {finding.ceiling:.3f}, "
             f"below {_LEAST_AGREEMENT}), so they cannot judge attention"
         )
-    return "floor and ceiling are too close to tell a good value from a bad one" if finding.ceiling - finding.floor <= 0.02 else None
+    return (
+        "floor and ceiling are too close to tell a good value from a bad one"
+        if finding.ceiling - finding.floor <= 0.02
+        else None
+    )
 
 
 def _how_far(share: float, above: str, *, is_truth: bool) -> str:
@@ -208,7 +218,9 @@ def _relative(finding: Finding, value: float) -> float:
 
 def _only_story(look: _Lookup) -> Answer:
     share = look(
-        "furthest", "jsd_share", "distance to the furthest attention with the same prediction (1: the maximum)"
+        "furthest",
+        "jsd_share",
+        "distance to the furthest attention with the same prediction (1: the maximum)",
     )
     upper = look("furthest", "upper_share", "distance beyond which no attention gives the same prediction")
     jsd = look(
@@ -271,7 +283,9 @@ def _stable(look: _Lookup, about: dict[str, Any]) -> Answer:
 def _how_to_compare(about: dict[str, Any]) -> str:
     """How to give other trainings, in the interface that made these results."""
     how = "pass others as other_models=[…]"
-    if "choices" in about.get("run", {}):  # any results read back have "run"; only those of `attnaudit run` have choices
+    if "choices" in about.get(
+        "run", {}
+    ):  # any results read back have "run"; only those of `attnaudit run` have choices
         how = "train two more with --other-seeds 2"
     elif "texts" in about:
         how = "name the folder of another with --other-models"

@@ -31,7 +31,7 @@ class Across(NamedTuple):
     p: float
 
     def __str__(self) -> str:
-        said = f"tau {self.tau:.2f} [{self.low:.2f}, {self.high:.2f}], p = {self.p:.2g}, over {len(self.points.dropna())} runs"
+        said = f"Kendall's tau between the two columns: {self.tau:.2f} [{self.low:.2f}, {self.high:.2f}], p = {self.p:.2g}, over {len(self.points.dropna())} runs"
         return f"{self.question}\n{self.points.to_string(index=False, float_format='{:.3f}'.format)}\n{said}"
 
 

@@ -24,7 +24,9 @@ class Findings:
     summary: pd.DataFrame
     examples: pd.DataFrame
     runs: tuple[Path, ...]
-    answer: str = ""  # the question answered in words, from the summary; empty in findings of before answers were kept
+    answer: str = (
+        ""  # the question answered in words, from the summary; empty in findings of before answers were kept
+    )
 
     def save(self, folder: Path) -> Path:
         with store.draft(folder) as working:

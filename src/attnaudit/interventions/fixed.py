@@ -45,5 +45,7 @@ def _against_base(plan: Plan, variant: str, question: str) -> Findings:
         )
     name = "fix_attention" if variant.startswith("imposed") else variant
     summary, together = pd.DataFrame(lines), pd.concat(examples, ignore_index=True)
-    answer = answers.fix_attention(summary) if name == "fix_attention" else answers.fix_representation(summary)
+    answer = (
+        answers.fix_attention(summary) if name == "fix_attention" else answers.fix_representation(summary)
+    )
     return Findings(name, question, summary, together, (base, other, seed_only), answer)
