@@ -501,7 +501,10 @@ def findings() -> list[Findings]:
     )
     plain = pd.DataFrame({"metric": ["accuracy"], "trained": [0.8], "uniform": [0.7]})
     made = {"adversarial": (twins, pd.DataFrame()), "seeds": (plain, pairs), "sparsity": (sweep, pd.DataFrame()), "uniform": (plain, pd.DataFrame())}  # fmt: skip
-    return [Findings(name, f"What of {name}?", *frames, ()) for name, frames in made.items()]
+    return [
+        Findings(name, f"What of {name}?", *frames, (), "" if name == "seeds" else f"This of {name}.")
+        for name, frames in made.items()
+    ]
 
 
 def test_interventions_and_curves_are_drawn(browser: Any, oracle: Results, tmp_path: Path) -> None:
@@ -518,6 +521,11 @@ def test_interventions_and_curves_are_drawn(browser: Any, oracle: Results, tmp_p
     for question in ("What of adversarial?", "What of seeds?", "What of sparsity?", "How many words hold the attention?"):  # fmt: skip
         assert drawn[question].query_selector("svg"), question
     assert drawn["What of uniform?"].query_selector("table")
+    caption = "figcaption p"
+    for name in ("adversarial", "sparsity", "uniform"):
+        said = drawn[f"What of {name}?"].query_selector(caption).inner_text()
+        assert said.startswith(f"This of {name}. Intervention {name}:")
+    assert drawn["What of seeds?"].query_selector(caption).inner_text().startswith("Intervention seeds:")
     told = drawn["What of adversarial?"].inner_text()
     assert told.count("adversarial twins") == 1  # one legend
     opened.check_quiet(tmp_path / "page.html")

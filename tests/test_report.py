@@ -29,8 +29,8 @@ from attnaudit.report.concentration import concentration
 from attnaudit.report.embedding import as_json, packed
 from attnaudit.report.example_data import all_examples, example_data
 from attnaudit.report.measure_matrix import measure_matrix
-from attnaudit.report.overview import dimensions
 from attnaudit.report.model_words import model_words
+from attnaudit.report.overview import dimensions
 from attnaudit.report.page import write_page
 from attnaudit.report.site import write_site
 from attnaudit.results import Results
