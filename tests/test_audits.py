@@ -1133,7 +1133,7 @@ def test_one_text_without_a_label_is_enough() -> None:
     batch = replace(glass_batch(1), labels=None, evidence=None)
     results = audit(Glass("oracle"), batch, show_progress=False)
     assert results.frame()["label"].unique().tolist() == [-1]
-    assert results.card()["needed?"].because == "the audit uniform_attention has too few values for an interval; it takes at least 5 examples"  # fmt: skip
+    assert results.card()["needed?"].because == "the audit uniform_attention has too few values for an interval: at least 5 are needed"  # fmt: skip
     json.dumps(results.card().as_dict())
     assert "Results of 1 examples" in repr(results)
 

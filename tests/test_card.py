@@ -9,8 +9,11 @@ from itertools import permutations
 import pandas as pd
 import pytest
 
+from attnaudit.auditing import audit
 from attnaudit.card import NO, PARTLY, UNKNOWN, YES, Answer, Card
 from attnaudit.card_rules import make_card
+from attnaudit.models.glass import Glass, glass_batch
+from attnaudit.results import Results
 
 JUST = 1e-6
 NEEDED, MATTERS, POINTS, ONLY, STABLE = (
@@ -56,8 +59,8 @@ def line(
 COLUMNS = list(line("a/b", 0.0))
 
 
-def card_of(*lines: dict[str, object]) -> Card:
-    return make_card(pd.DataFrame(list(lines), columns=COLUMNS), {})
+def card_of(*lines: dict[str, object], **about: object) -> Card:
+    return make_card(pd.DataFrame(list(lines), columns=COLUMNS), about)
 
 
 def answer(question: str, *lines: dict[str, object]) -> Answer:
@@ -236,7 +239,7 @@ def test_it_is_the_only_story_if_none_is_far_and_not_if_a_far_one_was_found(
 
 def test_the_distance_is_said_in_percent_of_the_furthest_any_attention_could_be() -> None:
     found = answer(ONLY, line("furthest/jsd_share", 0.5), line("furthest/upper_share", 0.6))
-    assert "50 % as far away as any could be" in found.because
+    assert "50 % of the maximum distance away" in found.because
     assert [finding.name for finding in found.findings] == ["furthest/jsd_share", "furthest/upper_share"]
 
 
@@ -255,31 +258,66 @@ def test_where_no_other_attention_is_possible_the_card_says_so() -> None:
     assert found.because == "no text has a second word to attend to"
 
 
-def test_measures_that_do_not_agree_with_each_other_are_no_witnesses() -> None:
+def test_measures_that_do_not_agree_with_each_other_cannot_judge_attention() -> None:
     found = answer(POINTS, line("agreement/tau@gradient", 0.18, ceiling=0.19))
     assert found.answer == UNKNOWN
-    assert "hardly agree with each other (tau 0.190, below 0.2)" in found.because
+    assert "barely agree with each other (tau 0.190, below 0.2)" in found.because
     assert answer(POINTS, line("agreement/tau@gradient", 0.19, ceiling=0.21)).answer == YES
 
 
-def test_more_than_the_ceiling_is_said_in_words_not_in_percent() -> None:
-    found = answer(POINTS, line("agreement/tau@gradient", 0.6, ceiling=0.5))
-    assert found.answer == YES
-    assert "%" not in found.because
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("gradient", "with gradients more than gradients and leave-one-out"),
+        ("leave_one_out", "with leave-one-out more than leave-one-out and gradients"),
+    ],
+)
+def test_a_value_above_its_ceiling_is_explained(measure: str, words: str) -> None:
+    note = f"above the ceiling: attention agrees {words} agree with each other"
+    card = card_of(line(f"agreement/tau@{measure}", 0.6, ceiling=0.5))
+    assert card[POINTS].answer == YES
+    assert card[POINTS].because == note
+    assert card[POINTS].findings[0].note == note
+    assert f"(floor 0.00, ceiling 0.50); {note}" in str(card)
+    at_ceiling = answer(POINTS, line(f"agreement/tau@{measure}", 0.5, ceiling=0.5))
+    assert "as well as they agree with each other" in at_ceiling.because
+    assert at_ceiling.findings[0].note == ""
+
+
+def test_a_value_above_its_ceiling_is_explained_also_where_it_does_not_decide() -> None:
+    lines = (
+        line("agreement/tau@gradient", 0.6, ceiling=0.5),
+        line("agreement/tau@leave_one_out", 0.1, ceiling=0.5),
+    )
+    deciding, other = answer(POINTS, *lines).findings
+    assert deciding.note == ""
+    assert other.note.startswith("above the ceiling")
 
 
 @pytest.mark.parametrize(
     ("matters", "points", "only", "start"),
     [
         (0.5, 1.0, 0.1, "Yes, for this model"),
-        (0.0, 1.0, 0.1, "Not as an explanation: other weights would hardly change the answer."),
+        (0.0, 1.0, 0.1, "Not as an explanation: other weights would barely change the prediction."),
         (
             0.5,
             0.0,
             0.9,
-            "Not as an explanation: it points elsewhere than at what matters and very different attention goes with the same answer.",
+            "Not as an explanation: it does not point at what matters and very different attention gives the same prediction.",
         ),
-        (0.5, 1.0, 0.5, "Not by itself: it is only partly shown that it is the only story."),
+        (
+            0.5,
+            1.0,
+            0.64,
+            "Not on its own: other attention fits the same prediction almost as well (64 % of the maximum distance).",
+        ),
+        (
+            0.05,
+            0.5,
+            0.1,
+            "Not on its own: the weights matter only in part (shuffling them changes the probabilities by 0.05) and it points at "
+            "what matters only in part (50 % of the way from random to the best possible).",
+        ),
     ],
 )
 def test_the_verdict_is_yes_only_if_all_three_are(
@@ -302,15 +340,34 @@ def test_the_verdict_is_yes_only_if_all_three_are(
 def test_partly_for_sure_and_partly_for_want_of_examples(low: float, high: float, open_: bool) -> None:
     found = answer(MATTERS, line("permutation/tvd_median", 0.05, low, high))
     assert found.answer == PARTLY
-    assert found.because.endswith("too wide to say more") == open_
+    assert found.because.endswith("too wide for a clear answer") == open_
 
 
 def test_a_bound_that_is_not_reached_is_said() -> None:
     found = answer(ONLY, line("furthest/jsd_share", 0.5), line("furthest/upper_share", 1.0))
     assert found.answer == PARTLY
-    assert "not sure to have found the furthest" in found.because
+    assert "may have missed a further one" in found.because
     exact = answer(ONLY, line("furthest/jsd_share", 0.5), line("furthest/upper_share", 0.5))
-    assert exact.because.endswith("as any could be")
+    assert exact.because.endswith("of the maximum distance away")
+
+
+def test_the_verdict_says_that_an_answer_is_open_rather_than_call_it_half_true() -> None:
+    card = card_of(
+        line("permutation/tvd_median", 0.5, 0.0, 0.9),
+        line("evidence/hit@attention", 0.0, -0.5, 0.9),
+        line("furthest/jsd_share", 0.5, 0.2, 0.8),
+        line("furthest/upper_share", 0.5, 0.2, 0.8),
+    )
+    assert card.verdict.count("is unclear (the interval is too wide)") == 3
+    assert "only in part" not in card.verdict
+
+
+def test_the_verdict_does_not_call_a_near_attention_far_where_the_search_proves_nothing() -> None:
+    lines = [line("permutation/tvd_median", 0.5), line("evidence/hit@attention", 1.0)]
+    card = card_of(*lines, line("furthest/jsd_share", 0.1), line("furthest/upper_share", 1.0))
+    assert card.verdict == (
+        "Not on its own: very different attention with the same prediction cannot be ruled out."
+    )
 
 
 @pytest.mark.parametrize(
@@ -340,10 +397,11 @@ def test_trainings_that_decide_otherwise_are_told(same: float, told: bool) -> No
 def test_what_could_not_be_told_is_no_refusal() -> None:
     card = card_of(line("permutation/tvd_median", 0.05), line("evidence/hit@attention", 1.0))
     assert card.verdict == (
-        "Cannot tell whether it is the only story; it is only partly shown that it matters."
+        "Cannot tell whether attention is the only story; "
+        "the weights matter only in part (shuffling them changes the probabilities by 0.05)."
     )
     assert card_of().verdict == (
-        "Cannot tell whether it matters, it points at what matters and it is the only story."
+        "Cannot tell whether attention matters, points at what matters or is the only story."
     )
 
 
@@ -397,6 +455,83 @@ def test_stability_cannot_be_told_from_one_model() -> None:
     assert card[STABLE].answer == UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("about", "named"),
+    [
+        ({"run": {"choices": {"dataset": "sst"}}}, "--other-seeds"),
+        ({"texts": {"file": "reviews.csv"}}, "--other-models"),
+        ({"texts": {"file": "reviews.csv"}, "run": {"format": 1}}, "--other-models"),  # read back
+        ({"run": {"format": 1}}, "other_models=[…]"),
+        ({}, "other_models=[…]"),
+    ],
+)
+def test_only_the_interface_in_use_is_named(about: dict[str, object], named: str) -> None:
+    because = card_of(**about)[STABLE].because
+    assert [way for way in ("--other-seeds", "--other-models", "other_models=[…]") if way in because] == [
+        named
+    ]
+
+
+def test_other_trainings_that_never_decide_the_same_are_not_asked_for_again() -> None:
+    nothing = {**line("stability/jsd_share", math.nan), "nan_share": 1.0}
+    found = answer(STABLE, nothing, line("stability/same_decision", 0.0))
+    assert found.answer == UNKNOWN
+    assert "too few values" in found.because
+    assert "other_models" not in found.because
+    assert [finding.name for finding in found.findings] == ["stability/same_decision"]
+
+
+# Accuracy and cautions ----------------------------------------------------------------------------------------------------------
+
+
+def test_accuracy_stands_under_the_verdict_next_to_its_baseline() -> None:
+    right = line("uniform_attention/correct", 0.8, 0.7, 0.9)
+    lines = str(card_of(right, majority=0.5)).splitlines()
+    assert lines[1] == "Accuracy 0.80 [0.70, 0.90] on 10 texts; majority-class baseline 0.50."
+    assert str(card_of()).splitlines()[1] == "Accuracy unknown: no labels."
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "said"),
+    [(0.8, 0.6, None), (0.8, 0.5, "barely better"), (0.5, 0.4, "not better"), (0.4, 0.3, "not better")],
+)
+def test_a_model_no_better_than_the_majority_class_is_a_caution(
+    value: float, low: float, said: str | None
+) -> None:
+    card = card_of(line("uniform_attention/correct", value, low, 0.9), majority=0.5)
+    cautions = [each for each in card.cautions if "majority-class baseline" in each]
+    assert [said in each for each in cautions if said] == ([True] if said else [])
+    assert len(cautions) == (said is not None)
+
+
+@pytest.mark.parametrize(
+    ("cut", "count", "start"),
+    [
+        (1, 1, "1 of 1 text is longer than the model can read and was cut"),
+        (1, 3, "1 of 3 texts is longer than the model can read and was cut"),
+        (2, 3, "2 of 3 texts are longer than the model can read and were cut"),
+    ],
+)
+def test_cut_texts_are_counted_in_good_grammar(cut: int, count: int, start: str) -> None:
+    card = card_of({**line("permutation/tvd_median", 0.5), "count": count}, truncated=cut)
+    assert start in card.cautions
+
+
+def _audited(count: int, *, labels: bool = True, audits: list[str] | None = None) -> Results:
+    batch = glass_batch(count)
+    if not labels:
+        batch = type(batch)(**{**vars(batch), "labels": None})
+    return audit(Glass("oracle"), batch, audits=audits, measures=["random"], show_progress=False)
+
+
+def test_accuracy_is_shown_whichever_audits_ran() -> None:
+    usual = _audited(40, audits=["uniform_attention"]).card().accuracy
+    assert usual.startswith("Accuracy 1.00 [1.00, 1.00] on 40 texts")
+    assert _audited(40, audits=["permutation"]).card().accuracy == usual
+    assert _audited(1, audits=["permutation"]).card().accuracy.startswith("Accuracy 1.00 on 1 text;")
+    assert _audited(40, labels=False).card().accuracy == "Accuracy unknown: no labels."
+
+
 # Which line of the summary is read --------------------------------------------------------------------------------------------
 
 
@@ -443,10 +578,11 @@ def test_the_card_prints_every_answer_with_its_numbers_bounds_and_blind_spot() -
     card = card_of(line("permutation/tvd_median", 0.4567, 0.4, 0.5, ceiling=math.nan))
     text = str(card)
     assert (
-        "does it matter?                  YES: shuffling the weights moves the probabilities by 0.46" in text
+        "does it matter?                  YES: shuffling the weights changes the probabilities by 0.46"
+        in text
     )
-    assert "median change when weights are shuffled: 0.46 [0.40, 0.50] (floor 0.00, ceiling –)" in text
-    assert "cannot see: whether the weights stand on the right words" in text
+    assert "when the weights are shuffled: 0.46 [0.40, 0.50] (floor 0.00, ceiling –)" in text
+    assert "cannot see: whether the weights are on the right words" in text
     assert "needed?                          CANNOT TELL: the audit uniform_attention was not run" in text
     assert text.count("cannot see:") == 5
 
@@ -459,7 +595,7 @@ def test_the_card_is_json_and_keeps_every_number() -> None:
     assert matters["answer"] == YES
     assert matters["findings"][0] == {
         "name": "permutation/tvd_median",
-        "meaning": "median change when weights are shuffled",
+        "meaning": "median change of the probabilities when the weights are shuffled",
         "value": 0.5,
         "low": 0.5,
         "high": 0.5,
@@ -467,7 +603,9 @@ def test_the_card_is_json_and_keeps_every_number() -> None:
         "ceiling": 1.0,
         "nan_share": 0.25,
         "compared": 1.0,
+        "note": "",
     }
+    assert again["accuracy"] == "Accuracy unknown: no labels."
 
 
 def test_a_question_that_is_not_on_the_card_is_refused_by_name() -> None:

@@ -377,7 +377,7 @@ def test_get_interrupted_keeps_what_came(
         patch.setattr(downloading, "checksum_of", interrupted)
         done = attnaudit("get", "made", "--data-dir", str(tmp_path))
     assert done.code == 130
-    assert "What came is kept" in done.err
+    assert "The part that was downloaded is kept" in done.err
     (part,) = (tmp_path / "made").glob(".*.partial")
     assert part.read_bytes() == CONTENT
 

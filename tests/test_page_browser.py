@@ -501,7 +501,10 @@ def findings() -> list[Findings]:
     )
     plain = pd.DataFrame({"metric": ["accuracy"], "trained": [0.8], "uniform": [0.7]})
     made = {"adversarial": (twins, pd.DataFrame()), "seeds": (plain, pairs), "sparsity": (sweep, pd.DataFrame()), "uniform": (plain, pd.DataFrame())}  # fmt: skip
-    return [Findings(name, f"What of {name}?", *frames, ()) for name, frames in made.items()]
+    return [
+        Findings(name, f"What of {name}?", *frames, (), "" if name == "seeds" else f"This of {name}.")
+        for name, frames in made.items()
+    ]
 
 
 def test_interventions_and_curves_are_drawn(browser: Any, oracle: Results, tmp_path: Path) -> None:
@@ -518,6 +521,11 @@ def test_interventions_and_curves_are_drawn(browser: Any, oracle: Results, tmp_p
     for question in ("What of adversarial?", "What of seeds?", "What of sparsity?", "How many words hold the attention?"):  # fmt: skip
         assert drawn[question].query_selector("svg"), question
     assert drawn["What of uniform?"].query_selector("table")
+    caption = "figcaption p"
+    for name in ("adversarial", "sparsity", "uniform"):
+        said = drawn[f"What of {name}?"].query_selector(caption).inner_text()
+        assert said.startswith(f"This of {name}. Intervention {name}:")
+    assert drawn["What of seeds?"].query_selector(caption).inner_text().startswith("Intervention seeds:")
     told = drawn["What of adversarial?"].inner_text()
     assert told.count("adversarial twins") == 1  # one legend
     opened.check_quiet(tmp_path / "page.html")
@@ -666,32 +674,145 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_lesson(tmp_path_factory.mktemp("lesson") / "lesson.html")
 
 
-def test_the_lesson_says_when_a_task_is_done(browser: Any, taught: Path) -> None:
+def _task(page: Any, model: str, task: str) -> Any:
+    return page.query_selector(f".play[data-model={model}][data-task={task}]")
+
+
+def _press(page: Any, play: Any, button: str) -> tuple[bool, str]:
+    """Whether the task is done after pressing a button, and what the page says of it."""
+    play.query_selector(f"button:has-text('{button}')").click()
+    page.wait_for_timeout(80)
+    return "finished" in play.get_attribute("class"), play.query_selector(".task").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("model", "task", "wrong", "hint", "right"),
+    [
+        ("oracle", "flip", "Furthest with the same answer", "the answer is the same", "Smallest removal that flips"),
+        ("inert", "same", "Uniform", "until the JSD is at least 0.5", "Furthest with the same answer"),
+        ("oracle", "tau", "Uniform", "prediction moved by more than 0.01", "Disturb the small weights"),
+        ("oracle", "far", "Furthest with the same answer", "Not far enough", "It cannot be done"),
+        ("oracle", "far", "Uniform", "prediction moved by more than 0.01", "It cannot be done"),
+        ("inert", "unflippable", "Smallest removal that flips", "", None),
+        ("inert", "unflippable", "Uniform", "The answer is the same", "It cannot be done"),
+    ],
+)  # fmt: skip
+def test_in_the_lesson_only_the_right_move_counts(
+    browser: Any, taught: Path, model: str, task: str, wrong: str, hint: str, right: str | None
+) -> None:
+    opened = Opened(browser, taught)
+    play = _task(opened.page, model, task)
+    assert "finished" not in play.get_attribute("class")
+    assert play.query_selector(".task").inner_text() == ""
+    done, said = _press(opened.page, play, wrong)
+    assert not done
+    assert hint in said
+    if right is not None:
+        done, said = _press(opened.page, play, right)
+        assert done
+        assert said.startswith("Done")
+    opened.check_quiet(taught)
+
+
+@pytest.mark.parametrize(("model", "task"), [("oracle", "far"), ("inert", "unflippable")])
+def test_in_the_lesson_nobody_gives_up_untried(browser: Any, taught: Path, model: str, task: str) -> None:
+    opened = Opened(browser, taught)
+    answers = opened.page.query_selector(f"details[data-answers={task}]")
+    play = _task(opened.page, model, task)
+    done, said = _press(opened.page, play, "It cannot be done")
+    assert not done
+    assert "Try first" in said
+    assert answers.get_attribute("open") is None
+    _press(opened.page, play, "Permute")
+    assert _press(opened.page, play, "It cannot be done")[0]
+    assert answers.get_attribute("open") is not None
+
+
+def test_in_the_lesson_the_shifted_attention_must_be_carried_to_the_underlined_word(
+    browser: Any, taught: Path
+) -> None:
     opened = Opened(browser, taught)
     page = opened.page
-    plays = page.query_selector_all(".play[data-task]")
-    tasks = [(play.get_attribute("data-model"), play.get_attribute("data-task")) for play in plays]
-    ready = {"flip": "Smallest removal that flips", "same": "Furthest with the same answer", "far": "Furthest with the same answer", "tau": "Disturb the small weights"}  # fmt: skip
-    done = {}
-    for play, (model, task) in zip(plays, tasks, strict=True):
-        assert "finished" not in play.get_attribute("class")
-        play.query_selector(f"text={ready[task]}").click()
-        page.wait_for_timeout(80)
-        done[model, task] = "finished" in play.get_attribute("class")
-    # The truth of the glass models: the Oracle flips and is pinned down, the Inert cannot flip and is not.
-    assert done == {
-        ("oracle", "flip"): True,
-        ("inert", "same"): True,
-        ("oracle", "far"): False,
-        ("oracle", "tau"): True,
-        ("shifted", "flip"): True,
-        ("inert", "flip"): False,
-    }
-    page.click(".quiz >> text=Model A")
-    assert "finished" not in page.get_attribute(".quiz", "class")
-    page.click(".quiz >> text=Model B")
-    assert "finished" in page.get_attribute(".quiz", "class")
+    play = _task(page, "shifted", "carry")
+    for wrong in ("Smallest removal that flips", "Uniform", "Furthest with the same answer"):
+        assert not _press(page, play, wrong)[0], (
+            wrong
+        )  # the first of them flips the answer: not what was asked
+    assert "Not this way" in _press(page, play, "Smallest removal that flips")[1]
+    _press(page, play, "Original")
+    words = play.query_selector_all(".words .w")
+    marked = next(n for n, word in enumerate(words) if "evidence" in word.get_attribute("class"))
+    play.scroll_into_view_if_needed()
+    source, target, past = (words[n].bounding_box() for n in (marked + 1, marked, marked - 1))
+    centre = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in (source, target, past)]
+    page.mouse.move(*centre[0])
+    page.mouse.down()
+    page.mouse.move(*centre[1], steps=6)
+    page.wait_for_timeout(80)
+    assert "finished" not in play.get_attribute("class")  # still being carried
+    page.mouse.up()
+    page.wait_for_timeout(80)
+    assert "finished" in play.get_attribute("class")
+    page.mouse.move(*centre[1])
+    page.mouse.down()
+    page.mouse.move(*centre[2], steps=6)
+    page.mouse.up()
+    page.wait_for_timeout(80)
+    assert "finished" not in play.get_attribute("class")  # one word too far
     opened.check_quiet(taught)
+
+
+def test_the_lessons_quiz_takes_no_guess(browser: Any, taught: Path) -> None:
+    opened = Opened(browser, taught)
+    page = opened.page
+
+    def choose(name: str) -> tuple[bool, str]:
+        page.click(f".quiz >> text={name}")
+        return "finished" in page.get_attribute(".quiz", "class"), page.inner_text(".quiz .task")
+
+    assert choose("Model B") == (False, "That would be a guess: move the attention in both models first.")
+    for play in page.query_selector_all(".two .play"):
+        assert not choose("Model B")[0]
+        play.query_selector("button:has-text('Uniform')").click()
+        page.wait_for_timeout(80)
+    assert "Look again" in choose("Model A")[1]
+    assert choose("Model B")[0]
+    opened.check_quiet(taught)
+
+
+def test_the_lesson_links_the_papers_and_fetches_none(browser: Any, taught: Path) -> None:
+    opened = Opened(browser, taught)
+    links = opened.page.query_selector_all("a[href]")
+    papers = ("N19-1357", "D19-1002", "P19-1282", "2021.acl-short.17", "2020.acl-main.432")
+    assert [link.get_attribute("href") for link in links] == [
+        f"https://aclanthology.org/{each}/" for each in papers
+    ]
+    assert all("noopener" in link.get_attribute("rel") for link in links)
+    assert opened.asked == [taught.as_uri()]
+
+
+def test_the_lesson_defines_its_terms_before_they_are_used(browser: Any, taught: Path) -> None:
+    opened = Opened(browser, taught)
+    page = opened.page
+    terms = [each.inner_text() for each in page.query_selector_all(".terms dt")]
+    assert terms == ["TVD", "JSD", "ε"]
+    assert "ln\u00a02" in page.inner_text(".terms")
+    place = "each => each.getBoundingClientRect().top"
+    assert page.eval_on_selector(".terms", place) < page.eval_on_selector(".play", place)
+    before = page.evaluate(
+        "() => { const range = document.createRange(); range.setStart(document.body, 0);"
+        " range.setEndBefore(document.querySelector('.terms')); return range.toString(); }"
+    )
+    assert not any(term in before for term in (*terms, "ln\u00a02", "ln 2"))
+
+
+def test_the_teachers_notes_are_closed_until_opened(browser: Any, taught: Path) -> None:
+    opened = Opened(browser, taught)
+    page = opened.page
+    assert not page.is_visible(".notes h3")
+    page.click(".notes summary")
+    titles = [each.inner_text() for each in page.query_selector_all(".notes h3")]
+    assert titles == ["Aims", "Timing", "What to ask", "Common misunderstandings", "Answers"]
 
 
 def test_the_lessons_tau_is_scipys(browser: Any, taught: Path) -> None:

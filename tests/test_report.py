@@ -29,6 +29,7 @@ from attnaudit.report.concentration import concentration
 from attnaudit.report.embedding import as_json, packed
 from attnaudit.report.example_data import all_examples, example_data
 from attnaudit.report.measure_matrix import measure_matrix
+from attnaudit.report.model_words import model_words
 from attnaudit.report.overview import dimensions
 from attnaudit.report.page import write_page
 from attnaudit.report.site import write_site
@@ -473,3 +474,22 @@ def test_a_page_that_fails_leaves_the_old_one(
     with pytest.raises(ZeroDivisionError):
         oracle.to_html(page)
     assert page.read_text(encoding="utf-8") == before
+
+
+def test_a_users_model_is_described_in_words() -> None:
+    about = {
+        "model": "BertForSequenceClassification",
+        "task": "classification",
+        "layers": [5],
+        "heads": [0, 3],
+    }
+    about |= {"query": "first", "words": "offsets", "leave_out": "delete", "max_length": None}
+    assert model_words(about) == (
+        "BertForSequenceClassification; task classification; layer 5; heads 0, 3; read at the first token; "
+        "sub-word tokens merged into words by their place in the text; left-out words are deleted"
+    )
+    hooked = {"model": "Net", "alpha": "attention", "embedding": "embed", "query": 0, "heads": "all"}
+    assert model_words(hooked) == (
+        "Net; attention from attention; embedding from embed; read at position 0; all heads"
+    )
+    assert model_words({"own": 3}) == "own 3"

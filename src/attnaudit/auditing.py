@@ -8,6 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -30,6 +31,7 @@ from attnaudit.own_texts import TextsRead, read_texts, texts_in_memory
 from attnaudit.record_check import check_record
 from attnaudit.results import Results
 from attnaudit.row_names import row_names
+from attnaudit.statistics import bootstrap
 from attnaudit.statistics.ties import tie_rounding
 
 
@@ -96,6 +98,7 @@ def audit(
         **found.about(),
         "illustrated": len(show),
         "majority": _majority(batches),
+        "accuracy": _accuracy(found.table.examples(), seed),
         "model": dict(getattr(model, "about", {})),
         "truncated": sum(
             int(cut.sum()) for b in batches if (cut := getattr(b, "truncated", None)) is not None
@@ -226,6 +229,16 @@ def _majority(batches: list[Batch]) -> float | None:
         return None
     labels = torch.cat(known)
     return float(labels.bincount().max() / len(labels))
+
+
+def _accuracy(examples: pd.DataFrame, seed: int) -> dict[str, float | None] | None:
+    """Share of right decisions with its interval, which is None for a single example. None unless all have labels."""
+    if (examples["label"] < 0).any():
+        return None
+    right = torch.from_numpy((examples["label"] == examples["predicted"]).to_numpy(float))
+    found = bootstrap(right, seed=seed)
+    ends = {"mean": found.estimate, "low": found.low, "high": found.high}
+    return {name: None if value.isnan() else float(value) for name, value in ends.items()}
 
 
 def _told_mean_length(

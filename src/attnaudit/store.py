@@ -7,6 +7,7 @@ import json
 import platform
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -100,11 +101,14 @@ def write_results(results: Results, folder: Path, *, run: dict[str, Any] | None 
     results.values.to_parquet(folder / "values.parquet", index=False)
     results.summaries.to_parquet(folder / "summary.parquet", index=False)
     results.examples.to_parquet(folder / "examples.parquet", index=False)
-    write_json(folder / "card.json", results.card().as_dict())
     about = {
         key: value for key, value in results.about.items() if key != "run"
     }  # of a run that was read back
-    write_mark(folder / RUN, {"format": FORMAT, "about": about, "versions": versions(), **(run or {})})
+    details = {"format": FORMAT, "about": about, "versions": versions(), **(run or {})}
+    # The card that reading the folder back gives.
+    stored = replace(results, about={**about, "run": details})
+    write_json(folder / "card.json", stored.card().as_dict())
+    write_mark(folder / RUN, details)
 
 
 def write_mark(path: Path, content: dict[str, Any]) -> None:

@@ -43,6 +43,6 @@ def gate(results: Results, conditions: str) -> None:
 
     held = met(results, conditions)
     if held:
-        typer.secho("The gate is closed:\n  " + "\n  ".join(held), fg="red", err=True)
+        typer.secho("The gate is closed. Conditions that hold:\n  " + "\n  ".join(held), fg="red", err=True)
         raise typer.Exit(3)
     typer.echo("The gate is open: none of the conditions holds.")

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 WIDTH = 100
 SHOWN = 12  # classes printed one by one
 
-app = typer.Typer(help="Corpora: which there are, which are here; fetch them; count them.")
-Folder = Annotated[Path | None, typer.Option("--data-dir", help="Where corpora lie; default: the variable ATTNAUDIT_DATA, or else the user's cache folder.")]  # fmt: skip
+app = typer.Typer(help="List the corpora and which of them are here; download one; describe one.")
+Folder = Annotated[Path | None, typer.Option("--data-dir", help="Folder of the corpora; default: the environment variable ATTNAUDIT_DATA, else the user's cache folder.")]  # fmt: skip
 
 
 @app.callback(invoke_without_command=True)
 def overview(context: typer.Context, data_dir: Folder = None) -> None:
-    """Every corpus: task, size, licence, where it comes from, whether it is here and what is missing.
+    """List every corpus: task, size, licence, source, whether it is here and what is missing.
 
-    `attnaudit data get NAME` fetches one; `attnaudit data describe NAME` counts it.
+    `attnaudit data get NAME` downloads one; `attnaudit data describe NAME` counts its texts, words and classes.
     """
     context.obj = data_dir
     if context.invoked_subcommand is not None:
@@ -38,7 +38,7 @@ def overview(context: typer.Context, data_dir: Folder = None) -> None:
     listed = entries(folder)
     corpora = [each for each in listed if each.needs_files]
     typer.echo(f"Data folder: {folder}")
-    typer.echo(f"{sum(each.place is not None for each in corpora)} of {len(corpora)} corpora are here.")
+    typer.echo(f"Corpora here: {sum(each.place is not None for each in corpora)} of {len(corpora)}.")
     for entry in listed:
         _show_entry(entry)
 
@@ -46,12 +46,12 @@ def overview(context: typer.Context, data_dir: Folder = None) -> None:
 @app.command()
 def get(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="A corpus, as `attnaudit data` lists it: imdb.")],
+    name: Annotated[str, typer.Argument(help="Name of a corpus, as `attnaudit data` lists it: imdb.")],
     data_dir: Folder = None,
 ) -> None:
-    """Fetch a corpus that anyone may have, with its checksum; for the others, print the steps (and exit code 2).
+    """Download a freely available corpus and verify its checksum; for others, print how to get them (exit code 2).
 
-    A download that was cut goes on where it stopped when the same command is given again.
+    An interrupted download continues when the same command is given again.
     """
     from attnaudit import choices
     from attnaudit.datasets import DATASETS, data_folder
@@ -68,7 +68,9 @@ def get(
         typer.echo(f"{name} is already here: {found}")
         return
     if not about.downloads:
-        typer.echo(_wrapped(f"{about.title} cannot be fetched for you. Licence: {about.licence}.", ""))
+        typer.echo(
+            _wrapped(f"{about.title} cannot be downloaded automatically. Licence: {about.licence}.", "")
+        )
         typer.echo()
         typer.echo(_wrapped(about.steps or f"See {about.home}.", ""))
         if about.places:
@@ -84,7 +86,7 @@ def get(
             )
     except (KeyboardInterrupt, Interrupted):
         typer.secho(
-            "attnaudit: interrupted. What came is kept; the same command goes on from there.",
+            "attnaudit: interrupted. The part that was downloaded is kept; the same command continues from there.",
             fg="red",
             err=True,
         )
@@ -97,7 +99,7 @@ def describe(
     choice: Annotated[str, typer.Argument(metavar="NAME[:OPTIONS]", help="A dataset: sst, imdb:labels=stars, babi:task=2.")],
     data_dir: Folder = None,
 ) -> None:  # fmt: skip
-    """Vocabulary, lengths and class counts, beside those of Jain & Wallace 2019 (table 1) where they used the corpus."""
+    """Count vocabulary, lengths and classes of a dataset, next to the numbers of Jain & Wallace 2019 (table 1) if they used it."""
     from attnaudit.datasets.describing import describe as counted
 
     _show_description(counted(choice, data_dir=data_dir or context.obj))
@@ -109,7 +111,7 @@ def _show_entry(entry: Entry) -> None:
     typer.echo(f"\n{entry.name}  ({state})")
     lines = {"what": entry.title}
     if about is None:
-        lines["task"] = "simulated: its truth is known"
+        lines["task"] = "simulated, with known evidence"
     else:
         lines |= {"task": about.task, "size": about.size, "licence": about.licence, "from": about.home}
     if entry.place:
@@ -161,18 +163,18 @@ def _show_description(about: Description) -> None:
         "vocabulary": (
             "every training word"
             if about.min_count == 1
-            else f"words of at least {about.min_count} training texts"
+            else f"words in at least {about.min_count} training texts"
         )
-        + ", and four marks",
+        + ", and four special tokens",
         "lengths": "; ".join(
             f"{split} mean {_number(each.mean_length)}, longest {each.longest:,}"
             for split, each in about.splits.items()
         ),
         "examples with": "; ".join(f"{EXTRAS[each]}: {count:,}" for each, count in about.extras.items()),
         "dropped": "; ".join(f"{why}: {count:,}" for why, count in about.dropped.items()) or "nothing",
-        "skipped": f"{about.skipped.get('rows', 0):,} bad rows",
-        "met twice": "; ".join(f"{where}: {count:,}" for where, count in about.repeated.items())
-        + " (the very same words)",
+        "skipped": f"{about.skipped.get('rows', 0):,} bad row{'' if about.skipped.get('rows', 0) == 1 else 's'}",
+        "duplicates": "; ".join(f"{where}: {count:,}" for where, count in about.repeated.items())
+        + " (exactly the same words)",
         **{key.replace("_", " "): str(value) for key, value in about.notes.items()},
     }
     typer.echo()

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from attnaudit.results import Results
 
 app = typer.Typer(
-    help="May I show this model's attention as an explanation? Train or load a model, run every test of the debate, read the card.",
+    help="May I show this model's attention as an explanation? Train a model or load your own, run the tests of the attention-as-explanation debate, and read the answers on one card.",
+    epilog="`attnaudit list` shows every name that can be chosen, and COMMAND `--help` the options of a command. The documentation is in the folder docs/ of the project; start with docs/index.md, and with docs/audit_your_model.md for your own model.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -40,42 +41,42 @@ def _version(wanted: bool) -> None:
 def options(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
 ) -> None:  # fmt: skip
-    """May I show this model's attention as an explanation? Train or load a model, run every test of the debate, read the card."""
+    """May I show this model's attention as an explanation? Train a model or load your own, run the tests of the attention-as-explanation debate, and read the answers on one card."""
 
 
 @app.command()
 def run(
-    dataset: Annotated[str, typer.Option(help="Corpus, with options: babi:task=2, keyword:length=40, sst.")] = "babi:task=1",
+    dataset: Annotated[str, typer.Option(help="Dataset, with options: babi:task=2, keyword:length=40, sst, or your own file: reviews.csv:label=stars.")] = "babi:task=1",
     preset: Annotated[str | None, typer.Option(help="A paper's settings: jain_wallace, meister:encoder=transformer, wen, neely_schouten, serrano_smith.")] = None,
-    model: Annotated[str | None, typer.Option(help="The whole: attentive, hierarchical:site=word.")] = None,
-    encoder: Annotated[str | None, typer.Option(help="What reads the text: bilstm:hidden=128, cnn, mlp, average, transformer, none.")] = None,
-    scorer: Annotated[str | None, typer.Option(help="What scores each word: additive, dot:scaled=false, bilinear, deep.")] = None,
-    projection: Annotated[str | None, typer.Option(help="Scores to weights: softmax, sparsemax, entmax:alpha=1.5, sparsegen:lam=0.5, gumbel_softmax, uniform.")] = None,
-    output: Annotated[str | None, typer.Option(help="Output layer: linear_query, linear (without the query, as printed), tanh (as released; not linear).")] = None,
-    embedding: Annotated[int | None, typer.Option(help="Size of the word vectors (a --vectors file decides for itself).")] = None,
+    model: Annotated[str | None, typer.Option(help="Kind of model: attentive, hierarchical:site=word.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="Encoder, which reads the text: bilstm:hidden=128, cnn, mlp, average, transformer, none.")] = None,
+    scorer: Annotated[str | None, typer.Option(help="Scorer, which scores each word: additive, dot:scaled=false, bilinear, deep.")] = None,
+    projection: Annotated[str | None, typer.Option(help="Projection of scores to weights: softmax, sparsemax, entmax:alpha=1.5, sparsegen:lam=0.5, gumbel_softmax, uniform.")] = None,
+    output: Annotated[str | None, typer.Option(help="Output layer: linear_query, linear (without the query, as in the paper), tanh (as in the released code; not linear).")] = None,
+    embedding: Annotated[int | None, typer.Option(help="Size of the word vectors (ignored with --vectors, whose file has its own size).")] = None,
     vectors: Annotated[Path | None, typer.Option(help="Pretrained word vectors: GloVe, fastText or word2vec text (.gz, .xz), or .npz.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the training data, at most.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Examples a training step.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Of Adam.")] = None,
-    patience: Annotated[int | None, typer.Option(help="Stop after so many epochs without a better dev score.")] = None,
-    good_enough: Annotated[float | None, typer.Option(help="Stop once the dev score is this high.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Maximum number of passes over the training data.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Examples per training step.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Learning rate of the optimiser.")] = None,
+    patience: Annotated[int | None, typer.Option(help="Stop after this many epochs without a better dev score.")] = None,
+    good_enough: Annotated[float | None, typer.Option(help="Stop once the dev score has reached this value.")] = None,
     intervention: Annotated[str | None, typer.Option(help="Train several models and compare: uniform, random, seeds:count=3, adversarial:lams=0.001+0.01, guided_mlp, fix_representation, fix_attention, deceptive, sparsity.")] = None,
-    audits: Annotated[str | None, typer.Option(help="Comma-separated, or all; the usual ones by default. See `attnaudit list`.")] = None,
-    measures: Annotated[str | None, typer.Option(help="Comma-separated, or all; the usual ones by default.")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, bit by bit.")] = 0,
-    sample: Annotated[int | None, typer.Option(min=1, help="Audit so many of the test examples, each class in its share; all by default.")] = None,
-    illustrated: Annotated[int | None, typer.Option(min=0, help="Examples kept whole, for the page; all by default, up to 200,000 words.")] = None,
-    other_seeds: Annotated[int, typer.Option(min=0, help="Train so many more from other seeds, to see whether the attention is stable.")] = 0,
-    fail_if: Annotated[str | None, typer.Option(help='Exit code 3 if any holds: "matters=no; points!=yes; permutation/tvd_median<0.05".')] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
+    audits: Annotated[str | None, typer.Option(help="Comma-separated names, or all; default: the usual ones. See `attnaudit list`.")] = None,
+    measures: Annotated[str | None, typer.Option(help="Comma-separated names, or all; default: the usual ones.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed. The same seed gives exactly the same numbers.")] = 0,
+    sample: Annotated[int | None, typer.Option(min=1, help="Audit this many test examples, with the classes in proportion; default: all.")] = None,
+    illustrated: Annotated[int | None, typer.Option(min=0, help="Number of examples to keep with their words, for the report; default: all, up to 200,000 words.")] = None,
+    other_seeds: Annotated[int, typer.Option(min=0, help="Train this many more models from other seeds, to see whether the attention is stable.")] = 0,
+    fail_if: Annotated[str | None, typer.Option(help='Exit with code 3 if any of these conditions holds: "matters=no; points!=yes; permutation/tvd_median<0.05".')] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Folder of the corpora; default: the environment variable ATTNAUDIT_DATA, else the user's cache folder.")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     out: Annotated[Path, typer.Option(help="Folder that holds the run directories.")] = Path("runs"),
-    force: Annotated[bool, typer.Option("--force", help="Run again even if this very run is complete.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Run again even if the same run is already complete.")] = False,
 ) -> None:  # fmt: skip
     """Train one model, audit it on the test set, print the card, write a run directory with a report.
 
-    Without options: simulated bAbI task 1 (needs no files), a BiLSTM with additive attention. Sizes and epochs that are not given are those
-    that suit the dataset. A run that is already complete is not run again. With --intervention: train what it takes and compare.
+    Without options: simulated bAbI task 1 (needs no files), a BiLSTM with additive attention. Sizes and epochs that are omitted are chosen
+    for the dataset. A run that is already complete is not run again. With --intervention: train the models it needs and compare them.
     """
     from attnaudit.cell import make_cell
     from attnaudit.gate import check_conditions
@@ -138,7 +139,7 @@ report.register(app)
 
 @app.command("list")
 def list_choices() -> None:
-    """Every name that can be chosen, by kind, with what it is."""
+    """List every name that can be chosen, by kind, with a description: datasets, models, measures, audits, interventions …"""
     from attnaudit.catalogue import catalogue
 
     for kind, entries in catalogue().items():
@@ -150,9 +151,9 @@ def list_choices() -> None:
 @app.command()
 def check(
     target: Annotated[str, typer.Argument(help="A run directory, glass:oracle|inert|shifted, or package.module:name of a model.")],
-    seed: Annotated[int, typer.Option(help="Of the random texts and attentions tried.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the texts and attention weights that are tried.")] = 0,
 ) -> None:  # fmt: skip
-    """Does a model keep the laws that audits rely on? Says which is broken and the likely cause; exit code 1 if any is."""
+    """Check that a model keeps the laws that audits rely on. Reports which are broken and the likely cause; exit code 1 if any is."""
     from attnaudit.checking import find_target
     from attnaudit.laws import check_model
 
@@ -195,7 +196,7 @@ def _show(results: Results) -> None:
     published = beside_published(results)
     if len(published):
         typer.echo(
-            "\nMean tau with attention beside Jain & Wallace 2019, table 2 (two versions of it were published):"
+            "\nMean tau with attention, next to Jain & Wallace 2019, table 2 (two versions of it were published):"
         )
         typer.echo(published.to_string(index=False))
 

@@ -24,31 +24,31 @@ def register(app: typer.Typer) -> None:
 def audit_model(
     model_dir: Annotated[Path, typer.Argument(help="Folder with config.json, model.safetensors and the tokenizer, as save_pretrained writes it.")],
     data: Annotated[Path, typer.Option(help="csv, tsv, jsonl, json or parquet file, one text per row.")],
-    text_column: Annotated[str | None, typer.Option(help="Inferred from its name if omitted: text, review, sentence, …")] = None,
-    label_column: Annotated[str | None, typer.Option(help="Optional. Names or numbers of the model's classes.")] = None,
-    pair_column: Annotated[str | None, typer.Option(help="The second text, for models of pairs. Inferred for premise and hypothesis, sentence1 and sentence2, …")] = None,
+    text_column: Annotated[str | None, typer.Option(help="Column of the texts. Inferred from its name if omitted: text, review, sentence, …")] = None,
+    label_column: Annotated[str | None, typer.Option(help="Column of the labels, by name or number of the model's classes. Optional; without labels there is no accuracy.")] = None,
+    pair_column: Annotated[str | None, typer.Option(help="Column of the second text, for models that read pairs. Inferred for premise and hypothesis, sentence1 and sentence2, …")] = None,
     labels: Annotated[str | None, typer.Option(help="Class names for the file's labels: pos=positive,neg=negative.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Of a csv file: one character, or tab. Inferred if omitted.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Of a text file, for example cp1252; default: UTF-8, or by its byte order mark.")] = None,
-    layers: Annotated[str, typer.Option(help="last, all, or numbers joined by +: 0 is the lowest.")] = "last",
-    heads: Annotated[str, typer.Option(help="all, or numbers joined by +.")] = "all",
-    leave_out: Annotated[str, typer.Option(help="What leaving out a word means: delete, mask or pad.")] = "delete",
-    sample: Annotated[int | None, typer.Option(min=1, help="So many of the texts, each label in its share.")] = None,
-    audits: Annotated[str | None, typer.Option(help="Comma-separated, or all; the usual ones by default.")] = None,
-    measures: Annotated[str | None, typer.Option(help="Comma-separated, or all; the usual ones by default.")] = None,
-    other_models: Annotated[list[Path] | None, typer.Option(help="Folders of other trainings of the same model: is the attention stable?")] = None,
-    max_length: Annotated[int | None, typer.Option(help="Longer texts are cut, and counted; default: the model's own limit.")] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out rows that cannot be read, and count them.")] = False,
-    seed: Annotated[int, typer.Option(help="Of the sample and the draws.")] = 0,
+    layers: Annotated[str, typer.Option(help="Layers to audit: last, all, or numbers joined by + (0 is the lowest).")] = "last",
+    heads: Annotated[str, typer.Option(help="Attention heads to audit: all, or numbers joined by +.")] = "all",
+    leave_out: Annotated[str, typer.Option(help="How a word is left out: delete, mask or pad.")] = "delete",
+    sample: Annotated[int | None, typer.Option(min=1, help="Audit this many of the texts, with the labels in proportion; default: all.")] = None,
+    audits: Annotated[str | None, typer.Option(help="Comma-separated names, or all; default: the usual ones. See `attnaudit list`.")] = None,
+    measures: Annotated[str | None, typer.Option(help="Comma-separated names, or all; default: the usual ones. See `attnaudit list`.")] = None,
+    other_models: Annotated[list[Path] | None, typer.Option(help="Folder of another training of the same model, to see whether the attention is stable; may be repeated.")] = None,
+    max_length: Annotated[int | None, typer.Option(help="Maximum number of tokens; longer texts are cut and counted. Default: the model's own limit.")] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip rows that cannot be read, and count them.")] = False,
+    seed: Annotated[int, typer.Option(help="Random seed of the sample and of all draws.")] = 0,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     dtype: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
-    fail_if: Annotated[str | None, typer.Option(help='Exit code 3 if any holds: "matters=no; points!=yes".')] = None,
+    fail_if: Annotated[str | None, typer.Option(help='Exit with code 3 if any of these conditions holds: "matters=no; points!=yes".')] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results and the page.")] = Path("audit"),
-    force: Annotated[bool, typer.Option("--force", help="Replace results that are in the folder already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace results that are already in the folder.")] = False,
 ) -> None:  # fmt: skip
     """Audit your own model: may its attention be shown as an explanation? Nothing is trained and nothing is downloaded.
 
-    Prints the card and writes the results with a page. What cannot be known without retraining says so on the card.
+    Prints the card and writes the results with an HTML report. Questions that need retraining are marked on the card.
     """
     from attnaudit.asked import find_audits, find_measures
     from attnaudit.auditing import audit
@@ -173,7 +173,7 @@ def _tell(results: Results, read: int, audited: int, bad: BadRows) -> None:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in bad.reasons.items())
         typer.echo(f"{bad.count:,} row{'s were' if bad.count > 1 else ' was'} skipped: {reasons}.")
     if audited < read:
-        typer.echo(f"{audited} of {read} texts were audited, each label in its share.")
+        typer.echo(f"{audited} of {read} texts were audited, with the labels in proportion.")
     if cut := results.about.get("truncated"):
         typer.echo(f"{cut} text{'s were' if cut > 1 else ' was'} longer than the model reads and cut.")
     typer.echo(str(results.card()))

@@ -22,9 +22,9 @@ def register(app: typer.Typer) -> None:
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
-    site: Annotated[Path | None, typer.Option(help="A folder for a static site instead: every kept example, on pages linked together.")] = None,
+    site: Annotated[Path | None, typer.Option(help="Write a static site into this folder instead: every stored example, on linked pages.")] = None,
 ) -> None:  # fmt: skip
-    """One page over one or several finished runs: the card, charts, examples, a playground. It opens from disk and loads nothing."""
+    """Write one HTML page about one or several finished runs: cards, charts, examples and a playground. It needs no network."""
     from attnaudit.core.output_files import check_file
     from attnaudit.report.page import write_page
     from attnaudit.report.site import check_site, write_site
@@ -45,13 +45,13 @@ def report(
 
 def figures(
     runs: Runs,
-    out: Annotated[Path, typer.Option(help="Folder for the figures; one folder a run within.")] = Path("figures"),
+    out: Annotated[Path, typer.Option(help="Folder for the figures, with one folder per run in it.")] = Path("figures"),
     formats: Annotated[str, typer.Option("--format", help="Comma-separated: pdf, svg, png.")] = "pdf",
-    only: Annotated[str | None, typer.Option(help="Comma-separated names: tau_histograms, flip_boxes, …; all by default.")] = None,
+    only: Annotated[str | None, typer.Option(help="Comma-separated names: tau_histograms, flip_boxes, …; default: all.")] = None,
 ) -> None:  # fmt: skip
-    """Figures for papers, one column wide, of finished runs; those whose audit was not run are left out and named.
+    """Draw figures of finished runs for papers, one column wide. Figures whose audit was not run are left out and listed.
 
-    Nothing is computed anew, and the same runs give the same files, byte for byte.
+    Nothing is computed again, and the same runs give exactly the same files.
     """
     from attnaudit.report.figure_files import write_figures
     from attnaudit.report.figures import FIGURES, style
@@ -64,11 +64,11 @@ def figures(
 
 def tables(
     runs: Runs,
-    out: Annotated[Path, typer.Option(help="Folder for the tables; one folder a run within.")] = Path("tables"),
+    out: Annotated[Path, typer.Option(help="Folder for the tables, with one folder per run in it.")] = Path("tables"),
     formats: Annotated[str, typer.Option("--format", help="Comma-separated: csv (every digit), md, latex (booktabs).")] = "csv,md,latex",
-    only: Annotated[str | None, typer.Option(help="Comma-separated names: summary, runs, jain_wallace_table2, …; all by default.")] = None,
+    only: Annotated[str | None, typer.Option(help="Comma-separated names: summary, runs, jain_wallace_table2, …; default: all.")] = None,
 ) -> None:  # fmt: skip
-    """Tables for papers of finished runs: every mean with interval, floor and ceiling; the card's numbers run beside run; Jain & Wallace's layouts."""
+    """Write tables of finished runs for papers: every mean with interval, floor and ceiling; the card's numbers of all runs; Jain & Wallace's layouts."""
     from attnaudit.report.outcome import chosen
     from attnaudit.report.sources import gather
     from attnaudit.report.table_files import write_tables
@@ -82,7 +82,7 @@ def tables(
 def lesson(
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("lesson.html"),
 ) -> None:
-    """A lesson for teachers: each argument of the debate, and a playground to refute it by hand. Needs no run and no data."""
+    """Write a lesson as an HTML page: the arguments of the debate to try by hand, with teacher's notes. Needs no run and no data."""
     from attnaudit.lesson import make_lesson
 
     typer.echo(f"Lesson: {make_lesson(out)}")

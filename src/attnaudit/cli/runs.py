@@ -21,11 +21,12 @@ def register(app: typer.Typer) -> None:
 
 def gate(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
-    fail_if: Annotated[str, typer.Option(help='Conditions with ; between: "matters=no; points!=yes; agreement/tau@leave_one_out<0.2".')] = "matters=no; points=no; only_story=no",
+    fail_if: Annotated[str, typer.Option(help='Conditions, separated by semicolons: "matters=no; points!=yes; agreement/tau@leave_one_out<0.2".')] = "matters=no; points=no; only_story=no",
 ) -> None:  # fmt: skip
-    """A release gate: exit code 3 if any condition holds for a finished run.
+    """A release gate: exit with code 3 if any condition holds for a finished run.
 
-    Questions: needed, matters, points, only_story, stable, with yes, partly, no or "cannot tell". Numbers: AUDIT/METRIC[@MEASURE], the overall mean.
+    A condition is about an answer on the card (needed, matters, points, only_story or stable; = or !=; yes, partly, no or "cannot tell")
+    or about a mean (AUDIT/METRIC or AUDIT/METRIC@MEASURE; <, <=, >, >=, = or !=; a number).
     """
     from attnaudit.store import load_results
 
@@ -48,10 +49,10 @@ def verify(
 
 def compare(
     first: Annotated[Path, typer.Argument(help="A run directory.")],
-    second: Annotated[Path, typer.Argument(help="Another one.")],
-    every: Annotated[bool, typer.Option("--all", help="Every number that both have, not only those on the card.")] = False,
+    second: Annotated[Path, typer.Argument(help="Another run directory.")],
+    every: Annotated[bool, typer.Option("--all", help="Show every number that both runs have, not only those on the card.")] = False,
 ) -> None:  # fmt: skip
-    """Two runs side by side: their cards, and the numbers behind them with their differences (first − second, 95 % interval)."""
+    """Compare two runs: their cards, and the numbers behind them with differences (first − second) and 95 % intervals."""
     from attnaudit.comparisons.runs import side_by_side
     from attnaudit.store import load_results
 
@@ -61,9 +62,9 @@ def compare(
 
 def across(
     runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders that hold some.")],
-    question: Annotated[str, typer.Option(help="dependence (needed against pinned down), uniformity (spread out against informative), or seeds.")] = "dependence",
+    question: Annotated[str, typer.Option(help="dependence: accuracy lost without attention against room for other attention. uniformity: spread of attention against its information. seeds: every number over runs that differ only by seed.")] = "dependence",
 ) -> None:  # fmt: skip
-    """Over several runs: correlate two numbers, one point per model; or, with --question seeds, every number of each model over its seeds."""
+    """Correlate two numbers across runs, one point per model; or, with --question seeds, summarise every model over its seeds."""
     from attnaudit import choices
     from attnaudit.comparisons.across_cells import QUESTIONS
     from attnaudit.comparisons.seeds import seeds_table
@@ -75,11 +76,11 @@ def across(
 
 def corpus_audit(
     run: Annotated[Path, typer.Argument(help="A run directory with its model.")],
-    audit: Annotated[str, typer.Option(help="With options: mutual_information:rule=2,clusters=50.")] = "mutual_information",
-    seed: Annotated[int, typer.Option(help="Of the clustering and the draws.")] = 0,
-    data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
+    audit: Annotated[str, typer.Option(help="Corpus audit, with options: mutual_information:rule=2,clusters=50.")] = "mutual_information",
+    seed: Annotated[int, typer.Option(help="Random seed of the clustering and of all draws.")] = 0,
+    data_dir: Annotated[Path | None, typer.Option(help="Folder of the corpora; default: the environment variable ATTNAUDIT_DATA, else the user's cache folder.")] = None,
 ) -> None:  # fmt: skip
-    """What only all the test examples together can show, of a finished run; kept in the run's own folder."""
+    """Audit a finished run on all test examples together (mutual information); the findings are stored in the run's folder."""
     from attnaudit import choices
     from attnaudit.corpus_audits import CORPUS_AUDITS
     from attnaudit.loading import audited_batches
@@ -93,17 +94,17 @@ def corpus_audit(
 
 
 def reproduce(
-    table: Annotated[str, typer.Argument(help="meister_table1, meister_table6, meister_figure2, neely_schouten_table2, wen_weighted_tau.")],
-    dataset: Annotated[str, typer.Option(help="Corpus, with options: sst, imdb.")] = "sst",
+    table: Annotated[str, typer.Argument(help="Table or figure: meister_table1, meister_table6, meister_figure2, neely_schouten_table2, wen_weighted_tau.")],
+    dataset: Annotated[str, typer.Option(help="Dataset, with options: sst, imdb.")] = "sst",
     vectors: Annotated[Path | None, typer.Option(help="Pretrained word vectors; the papers use 300 dimensions.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the models.")] = 0,
-    sample: Annotated[int | None, typer.Option(min=1, help="Audit so many of the test examples; all by default.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Fewer passes than the preset's.")] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Where real corpora lie; default: the variable ATTNAUDIT_DATA.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed of the models.")] = 0,
+    sample: Annotated[int | None, typer.Option(min=1, help="Audit this many test examples; default: all.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Number of passes over the training data; default: the paper's.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Folder of the corpora; default: the environment variable ATTNAUDIT_DATA, else the user's cache folder.")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    out: Annotated[Path, typer.Option(help="Folder that holds the run directories; finished runs are used again.")] = Path("runs"),
+    out: Annotated[Path, typer.Option(help="Folder of the run directories; finished runs are used again.")] = Path("runs"),
 ) -> None:  # fmt: skip
-    """A paper's table, trained and audited here, beside the published numbers. Differences are shown as they are."""
+    """Reproduce a paper's table: train and audit its models, and show the results next to the published numbers."""
     from attnaudit.papers.reproductions import Setting
     from attnaudit.papers.reproductions import reproduce as reproduced
 

@@ -36,7 +36,8 @@ class Across(NamedTuple):
     def __str__(self) -> str:
         known = self.points.dropna()
         counts = f"{len(known)} models ({int(known['runs'].sum())} runs)"
-        said = f"tau {self.tau:.2f} [{self.low:.2f}, {self.high:.2f}], p = {self.p:.2g}, over {counts}"
+        interval = f"{self.tau:.2f} [{self.low:.2f}, {self.high:.2f}], p = {self.p:.2g}"
+        said = f"Kendall's tau between the two columns: {interval}, over {counts}"
         return f"{self.question}\n{self.points.to_string(index=False, float_format='{:.3f}'.format)}\n{said}"
 
 

@@ -25,19 +25,19 @@ def side_by_side(first: Results, second: Results, *, every: bool = False) -> str
     counts = " and ".join(str(each.frame()["example_id"].nunique()) for each in (first, second))
     how = values["how"].iloc[0] if len(values) else "nothing in common"
     if how == MATCHED:
-        how += " (so not the difference of the two means, which are of all texts)"
+        how += " (so not the difference of the two means, which are over all texts)"
     data = [
         each.about.get("run", {}).get("choices", {}).get("dataset", "your texts") for each in (first, second)
     ]
     lines = [
-        *([f"The two are about different data, {data[0]} and {data[1]}.\n"] if data[0] != data[1] else []),
+        *([f"The two runs are on different data, {data[0]} and {data[1]}.\n"] if data[0] != data[1] else []),
         compare_cards(first, second).to_string(index=False),
-        f"\nfirst − second, {how}, {counts} examples:",
+        f"\nDifferences (first − second), {how}, {counts} examples:",
         shown.drop(columns="how").to_string(index=False, float_format="{:.3f}".format),
     ]
     if not every:
         lines.append(
-            f"\n{differs.sum()} of {len(values)} numbers differ beyond their interval; --all shows every one."
+            f"\n{differs.sum()} of {len(values)} numbers differ (the interval excludes 0); --all shows every number."
         )
     return "\n".join(lines)
 

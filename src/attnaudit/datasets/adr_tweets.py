@@ -1,4 +1,4 @@
-"""Tweets that tell of an adverse drug reaction or do not (Sarker & Gonzalez 2015, Nikfarjam et al. 2015)."""
+"""Tweets that report an adverse drug reaction or do not (Sarker & Gonzalez 2015, Nikfarjam et al. 2015)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GONE = ("not available", "not found")  # what download scripts write for a tweet
 
 ABOUT = About(
     title="Twitter adverse drug reactions (DIEGO lab)",
-    task="does a tweet tell of an adverse drug reaction, 2 classes",
+    task="does a tweet report an adverse drug reaction, 2 classes",
     size="10,822 tweet ids (2015); 21,254 tweets with those of later shared tasks, as Jain & Wallace had them",
     licence="tweets may not be passed on (Twitter's terms); ids and labels for research, citation asked",
     home="https://healthlanguageprocessing.org/",

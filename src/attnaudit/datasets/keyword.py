@@ -1,4 +1,4 @@
-"""Texts whose label hangs on planted words at known places: the ground truth is exact, token by token."""
+"""Texts whose label depends on planted words at known positions: the evidence is known exactly, token by token."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from attnaudit import choices
+from attnaudit.interventions import answers
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan, mean_with_interval
 from attnaudit.interventions.seeds import seed_runs
@@ -39,9 +40,9 @@ def adversarial(
         lines.append(_line(plan, kind, lam, base, run, apart))
     question = "How far can the attention be moved while the predictions stay?"
     runs = (base, *(run for _, _, run in others))
-    return Findings(
-        "adversarial", question, pd.DataFrame(lines), pd.concat(examples, ignore_index=True), runs
-    )
+    summary = pd.DataFrame(lines)
+    together = pd.concat(examples, ignore_index=True)
+    return Findings("adversarial", question, summary, together, runs, answers.adversarial(summary))
 
 
 def _line(plan: Plan, kind: str, lam: float, base: Path, run: Path, apart: pd.DataFrame) -> dict[str, Any]:

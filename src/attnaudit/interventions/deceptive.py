@@ -9,6 +9,7 @@ import torch
 
 from attnaudit import masking
 from attnaudit.batching import batches_of
+from attnaudit.interventions import answers
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan, mean_with_interval
 from attnaudit.limits import NOT_NEGATIVE, limits
@@ -38,7 +39,8 @@ def deceptive(plan: Plan, *, lam: float = 1.0, words: str | None = None) -> Find
         [0.0, accuracy["high"]],
     )
     question = "Can the model hide the words it decides by, at no cost?"
-    return Findings("deceptive", question, summary, pd.DataFrame(masses), (base, hiding))
+    runs, answer = (base, hiding), answers.deceptive(summary)
+    return Findings("deceptive", question, summary, pd.DataFrame(masses), runs, answer)
 
 
 def _mass(plan: Plan, folder: Path, words: str | None) -> pd.Series:

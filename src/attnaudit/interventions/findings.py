@@ -1,4 +1,4 @@
-"""What an intervention found, and where it is kept: a folder of its own beside the runs, complete or not at all."""
+"""What an intervention found, and where it is kept: a folder of its own next to the runs, complete or not at all."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ DONE = "intervention.json"
 
 @dataclass(frozen=True)
 class Findings:
-    """summary: one line a model or setting, with intervals. examples: one line an example and pair, for figures."""
+    """summary: one line per model or setting, with intervals. examples: one line per example and pair, for figures."""
 
     name: str
     question: str
     summary: pd.DataFrame
     examples: pd.DataFrame
     runs: tuple[Path, ...]
+    answer: str = (
+        ""  # the question answered in words, from the summary; empty in findings of before answers were kept
+    )
 
     def save(self, folder: Path) -> Path:
         return write_folder(folder, self._write, replace=True)  # the same comparison of the same runs
@@ -34,13 +37,15 @@ class Findings:
         about: dict[str, Any] = {
             "name": self.name,
             "question": self.question,
+            "answer": self.answer,
             "runs": [run.name for run in self.runs],
             "versions": store.versions(),
         }
         store.write_mark(folder / DONE, about)
 
     def __str__(self) -> str:
-        return f"{self.question}\n{self.summary.to_string(index=False, float_format=_short)}"
+        table = self.summary.to_string(index=False, float_format=_short)
+        return f"{self.question}\n{table}" + (f"\n\n{self.answer}" if self.answer else "")
 
 
 def _short(value: float) -> str:
@@ -51,7 +56,7 @@ def _short(value: float) -> str:
 def read_findings(folder: Path) -> Findings:
     about, summary, examples = store.read_findings(folder, DONE, "examples")
     runs = tuple(folder.parent / str(name) for name in about.get("runs", ()))
-    return Findings(about["name"], about["question"], summary, examples, runs)
+    return Findings(about["name"], about["question"], summary, examples, runs, str(about.get("answer", "")))
 
 
 Intervention = Callable[..., Findings]

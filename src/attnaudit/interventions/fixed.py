@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import pandas as pd
 
+from attnaudit.interventions import answers
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan, mean_with_interval
 
 
 def fix_representation(plan: Plan) -> Findings:
-    """Encoder frozen, attention and output trained anew: does the same attention come back?"""
+    """Encoder frozen, attention and output trained again: does the same attention come back?"""
     return _against_base(
         plan, "fix_representation", "With the representation held, does the same attention come back?"
     )
 
 
 def fix_attention(plan: Plan) -> Findings:
-    """The base's attention held, encoder and output trained anew: does the model do as well?"""
+    """The base's attention held, encoder and output trained again: does the model do as well?"""
     return _against_base(
         plan, "imposed:source=base", "With the attention held, does a new encoder do as well?"
     )
@@ -43,6 +44,8 @@ def _against_base(plan: Plan, variant: str, question: str) -> Findings:
             }
         )
     name = "fix_attention" if variant.startswith("imposed") else variant
-    return Findings(
-        name, question, pd.DataFrame(lines), pd.concat(examples, ignore_index=True), (base, other, seed_only)
+    summary, together = pd.DataFrame(lines), pd.concat(examples, ignore_index=True)
+    answer = (
+        answers.fix_attention(summary) if name == "fix_attention" else answers.fix_representation(summary)
     )
+    return Findings(name, question, summary, together, (base, other, seed_only), answer)

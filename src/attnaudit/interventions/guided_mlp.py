@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from attnaudit.interventions import answers
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan
 from attnaudit.limits import COUNT, NOT_NEGATIVE, limits
@@ -36,6 +37,5 @@ def guided_mlp(plan: Plan, *, lam: float = 1e-3, hidden: int = 128) -> Findings:
             for line in found.itertuples()
         ]  # fmt: skip
     question = "Which attention helps a context-free model most?"
-    return Findings(
-        "guided_mlp", question, pd.DataFrame(lines), pd.DataFrame(), (base, twin, *taught.values())
-    )
+    summary, runs = pd.DataFrame(lines), (base, twin, *taught.values())
+    return Findings("guided_mlp", question, summary, pd.DataFrame(), runs, answers.guided_mlp(summary))

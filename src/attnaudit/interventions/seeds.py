@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from attnaudit.interventions import answers
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan, mean_with_interval
 from attnaudit.limits import Number, limits
@@ -18,7 +19,8 @@ def seeds(plan: Plan, *, count: int = 3) -> Findings:
     runs = seed_runs(plan, count)
     examples = pairs_apart(plan, runs)
     question = "How far apart are models that differ by seed alone?"
-    return Findings("seeds", question, summarise_pairs(examples, plan.cell.seed), examples, tuple(runs))
+    summary = summarise_pairs(examples, plan.cell.seed)
+    return Findings("seeds", question, summary, examples, tuple(runs), answers.seeds(summary))
 
 
 def seed_runs(plan: Plan, count: int) -> list[Path]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from attnaudit.interventions import answers
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan
 from attnaudit.limits import Joined, Number, limits
@@ -34,7 +35,8 @@ def sparsity(plan: Plan, *, lams: str = "-4+-1+0+0.5+0.9", alphas: str = "1.25+1
         runs.append(run)
         lines.append({"projection": name, "value": value, **_numbers(plan, run)})
     question = "What changes with the sparsity of the attention?"
-    return Findings("sparsity", question, pd.DataFrame(lines), pd.DataFrame(), tuple(runs))
+    summary = pd.DataFrame(lines)
+    return Findings("sparsity", question, summary, pd.DataFrame(), tuple(runs), answers.sparsity(summary))
 
 
 def _numbers(plan: Plan, folder: Any) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from attnaudit.interventions import answers
 from attnaudit.interventions.findings import Findings
 from attnaudit.interventions.plan import Plan
 
@@ -13,7 +14,8 @@ def uniform(plan: Plan) -> Findings:
     base, other = plan.base(), plan.variant(projection="uniform")
     question = "Does the model do worse when it is trained with uniform attention?"
     lost = plan.perform(base, other).rename(columns={"first": "trained", "second": "uniform"})
-    return Findings("uniform", question, lost, pd.DataFrame(), (base, other))
+    answer = answers.without_attention(lost, "uniform")
+    return Findings("uniform", question, lost, pd.DataFrame(), (base, other), answer)
 
 
 def random(plan: Plan) -> Findings:
@@ -21,4 +23,5 @@ def random(plan: Plan) -> Findings:
     base, other = plan.base(), plan.variant("imposed:source=random")
     question = "Does the model do worse when it is trained with random attention?"
     lost = plan.perform(base, other).rename(columns={"first": "trained", "second": "random"})
-    return Findings("random", question, lost, pd.DataFrame(), (base, other))
+    answer = answers.without_attention(lost, "random")
+    return Findings("random", question, lost, pd.DataFrame(), (base, other), answer)

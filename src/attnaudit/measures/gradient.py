@@ -1,4 +1,4 @@
-"""How much does the prediction hang on each word, with the attention held? (Jain & Wallace 2019, algorithm 1)"""
+"""How much does the prediction depend on each word, with the attention held? (Jain & Wallace 2019, algorithm 1)"""
 
 from __future__ import annotations
 

@@ -56,6 +56,7 @@ def _intervention(done: Path) -> dict[str, Any]:
         "name": about["name"],
         "folder": done.parent.name,
         "question": about["question"],
+        "answer": about.get("answer", ""),
         "summary": _lines(summary),
         "examples": _lines(_sample(_by_example(examples))),
         "count": len(examples),

@@ -11,6 +11,7 @@ import pandas as pd
 
 from attnaudit.card import Finding
 from attnaudit.report.embedding import rounded
+from attnaudit.report.model_words import model_words
 from attnaudit.results import Results
 from attnaudit.store import telling
 
@@ -88,7 +89,7 @@ def facts(results: Results) -> list[tuple[str, str]]:
         told.append(("Training", f"{recipe['optimiser']}, learning rate {recipe['learning_rate']:g}, batches of {recipe['batch_size']}; "
                                  f"epoch {training['kept_epoch'] + 1} of {len(training['dev'])} kept, by the dev score"))  # fmt: skip
     if own := about.get("model"):
-        told.append(("Model", ", ".join(f"{key} {value}" for key, value in own.items() if value is not None)))
+        told.append(("Model", model_words(own)))
     if texts := about.get("texts"):
         skipped = texts.get("skipped", {}).get("rows", 0)
         told.append(

@@ -1,0 +1,43 @@
+"""What was chosen of a user's own model, in words for the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_READ_AT = {
+    "first": "read at the first token",
+    "start": "read at the start token",
+    "end": "read at the end-of-text token",
+    "mask": "read at the mask token",
+    "last": "read at the last token",
+}
+_WORDS = {
+    "offsets": "sub-word tokens merged into words by their place in the text",
+    "marks of the pieces": "sub-word tokens merged into words by their spelling",
+}
+_LEAVE_OUT = {"delete": "deleted", "mask": "replaced by the mask token", "pad": "replaced by padding"}
+
+
+def model_words(about: dict[str, Any]) -> str:
+    """about: what a model says of itself. Known keys become phrases; others are shown as key and value."""
+    phrases = {
+        "model": lambda value: str(value),
+        "layers": lambda value: _numbered("layer", value),
+        "heads": lambda value: "all heads" if value == "all" else _numbered("head", value),
+        "query": lambda value: _READ_AT.get(value, f"read at position {value}"),
+        "words": lambda value: _WORDS.get(value, f"words by {value}"),
+        "leave_out": lambda value: f"left-out words are {_LEAVE_OUT.get(value, value)}",
+        "max_length": lambda value: f"at most {value} tokens",
+        "alpha": lambda value: f"attention from {value}",
+        "embedding": lambda value: f"embedding from {value}",
+    }
+    return "; ".join(
+        phrases[key](value) if key in phrases else f"{key} {value}"
+        for key, value in about.items()
+        if value is not None
+    )
+
+
+def _numbered(noun: str, values: Any) -> str:
+    listed = list(values) if isinstance(values, list | tuple) else [values]
+    return f"{noun}{'' if len(listed) == 1 else 's'} {', '.join(map(str, listed))}"
