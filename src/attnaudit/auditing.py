@@ -14,7 +14,7 @@ from attnaudit import masking, progress
 from attnaudit.asked import Choice, find_audits, find_measures
 from attnaudit.audit_names import answering
 from attnaudit.audits import AUDITS
-from attnaudit.audits.declaration import declaration_of
+from attnaudit.audits.declaration import declaration_of, scales
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.errors import InputError, NotApplicable
 from attnaudit.gathered import Gathered
@@ -77,6 +77,7 @@ def audit(
                 found.drawn.append(illustrate(model, record, scores, seed, show, words, furthest=furthest))
                 advance(f"{len(batch)} examples")
     found.table.judge_families()
+    declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
     about = {
         "seed": seed,
         "classes": names,
@@ -89,8 +90,8 @@ def audit(
         "truncated": sum(
             int(cut.sum()) for b in batches if (cut := getattr(b, "truncated", None)) is not None
         ),
+        "scales": scales(declarations),
     }
-    declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
     return Results.of(found.table, found.drawn, about, declarations)
 
 

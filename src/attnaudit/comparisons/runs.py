@@ -7,9 +7,9 @@ import pandas as pd
 import torch
 
 from attnaudit.results import Results
+from attnaudit.row_names import EVERY_ROW
 from attnaudit.statistics import bootstrap
 from attnaudit.statistics.inference import Spread, length_matched
-from attnaudit.summary import EVERY_ROW
 
 KEY = ["audit", "measure", "metric", "row"]
 MATCHED = "matched by length"
