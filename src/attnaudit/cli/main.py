@@ -177,10 +177,12 @@ def _intervene(choice: str, plan: Plan) -> None:
 def _show(results: Results) -> None:
     from attnaudit.papers import meister
     from attnaudit.papers.jain_wallace import beside_published
+    from attnaudit.report.tables.table import with_interval
 
     details = results.about["run"]
-    low, high = details["performance"]["accuracy_interval"]
-    typer.echo(f"Test accuracy {details['performance']['accuracy']:.3f} [{low:.3f}, {high:.3f}]\n")
+    performance = details["performance"]
+    accuracy = with_interval(performance["accuracy"], *performance["accuracy_interval"])
+    typer.echo(f"Test accuracy {accuracy}\n")
     typer.echo(str(results.card()))
     if (line := meister.beside_published(details["choices"], details["performance"]["accuracy"])) is not None:
         typer.echo(f"\n{line}")

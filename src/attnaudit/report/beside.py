@@ -42,7 +42,7 @@ def _intervention(done: Path) -> dict[str, Any]:
     )
     return {
         "name": about["name"],
-        "folder": done.parent.name,
+        "id": done.parent.name.rpartition("-")[2],  # the folder's name may hold that of a file of the user's
         "question": about["question"],
         "summary": _lines(summary),
         "examples": _lines(_sample(_by_example(examples))),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath as Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pandas as pd
 from attnaudit.card import Finding
 from attnaudit.intervals import is_missing, with_interval
 from attnaudit.report.embedding import rounded
+from attnaudit.report.paths import without_folders
 from attnaudit.results import Results
 from attnaudit.store import telling
 
@@ -35,8 +35,8 @@ _COLUMNS = (
 def title(results: Results) -> str:
     choices, texts = results.about.get("run", {}).get("choices"), results.about.get("texts", {})
     if choices is not None:
-        return " · ".join(telling(choices))
-    return f"{texts['model']} · {Path(texts['file']).name}" if "model" in texts else "Your model"
+        return without_folders(" · ".join(telling(choices)))
+    return without_folders(f"{texts['model']} · {texts['file']}") if "model" in texts else "Your model"
 
 
 def dimensions(all_results: Sequence[Results]) -> list[dict[str, str]]:
@@ -64,7 +64,7 @@ def _flat(choices: dict[str, Any], before: str = "") -> dict[str, str]:
         if isinstance(value, dict):
             flat |= _flat(value, f"{before}{key}.")
         else:
-            flat[f"{before}{key}"] = str(value)
+            flat[f"{before}{key}"] = without_folders(str(value))
     return flat
 
 
@@ -105,7 +105,7 @@ def facts(results: Results) -> list[tuple[str, str]]:
     told += [("Fidelity", _fidelity(about)), ("Seed", str(about["seed"]))]
     if versions := details.get("versions"):
         told.append(("Made with", ", ".join(f"{name} {versions[name]}" for name in ("attnaudit", "torch") if name in versions)))  # fmt: skip
-    return told
+    return [(name, without_folders(value)) for name, value in told]
 
 
 def _fidelity(about: dict[str, Any]) -> str:
@@ -129,8 +129,9 @@ def missing(results: Results) -> list[tuple[str, str, str]]:
     """(kind, name, reason) of what had nothing to say here."""
     about = results.about
     return [
-        *(("audit", name, reason) for name, reason in about.get("not_applicable", {}).items()),
-        *(("measure", name, reason) for name, reason in about.get("measures_not_applicable", {}).items()),
+        (kind, name, without_folders(reason))
+        for kind, key in (("audit", "not_applicable"), ("measure", "measures_not_applicable"))
+        for name, reason in about.get(key, {}).items()
     ]
 
 

@@ -72,7 +72,7 @@ const browse = (() => {
     const found = dom.json("beside") || { corpus: {}, interventions: [] };
     const corpus = (found.corpus[at] || []).filter((each) => each.detail.length && "mi" in each.detail[0]).map((each) => ({ id: "mi", title: each.question,
       caption: "Mutual information by rank of attention; dashed lines beside it are the words themselves and the shuffled floor.", draw: (_, view) => moreCharts.information(each, view) }));
-    const others = found.interventions.map((each, n) => ({ id: `intervention-${n}`, title: each.question, caption: `Intervention ${each.name}: ${each.folder}.`,
+    const others = found.interventions.map((each, n) => ({ id: `intervention-${n}`, title: each.question, caption: `Intervention ${each.name} (${each.id}).`,
       draw: (_, view) => moreCharts.apart(each, view), table: moreCharts.apart(each, {}) ? null : () => summaryTable(each) }));
     return [...corpus, ...others];
   }
