@@ -89,7 +89,9 @@ def text_batches(
             word=_padded([read[at].word for at in part]),
             special=_padded([read[at].special for at in part]).bool(),
             types=_padded([read[at].types or [] for at in part]) if read[part[0]].types is not None else None,
-            pair=_padded([read[at].pair or [0] for at in part]) if any(read[at].pair for at in part) else None,
+            pair=_padded([read[at].pair or [0] * len(read[at].ids) for at in part])
+            if any(read[at].pair for at in part)
+            else None,
             truncated=torch.tensor([read[at].truncated for at in part]),
             leave_out=leave_out,
             mask_token=mask_token,

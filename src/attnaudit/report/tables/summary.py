@@ -60,7 +60,7 @@ def _table(run: Run, part: pd.DataFrame, by: list[str], what: str) -> PaperTable
         part = part.assign(place=place).sort_values("place", kind="stable").drop(columns="place")
     part = part.reset_index(drop=True)
     words = part[[name for name in part.columns if name not in _STATISTICS]]
-    printed = words.assign(
+    printed = words.rename(columns={"row_name": "row"}).assign(
         **{
             "mean [95 % interval]": [
                 with_interval(*each) for each in part[["mean", "low", "high"]].itertuples(index=False)
