@@ -20,7 +20,9 @@ def audited(family: str, texts: list[object]) -> tuple[object, Results]:
     return model, audit(model, texts, audits=["permutation"], measures=["random"], show_progress=False)
 
 
-@pytest.mark.parametrize("family", ["bert", "distilbert", "t5"])  # with types, without, without a mark between the texts
+@pytest.mark.parametrize(
+    "family", ["bert", "distilbert", "t5"]
+)  # with types, without, without a mark between the texts
 def test_every_word_of_a_pair_knows_its_text(family: str) -> None:
     _, found = audited(family, list(PAIRS))
     for line, (first, second) in zip(found.examples.itertuples(), PAIRS, strict=True):

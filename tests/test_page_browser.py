@@ -579,7 +579,7 @@ def test_names_that_every_object_has_are_names_like_others(
 
 def _nothing_defined(found: Results) -> Results:
     """The same run, every value and every number of an example undefined."""
-    lost = {name: np.nan for name in ("mean", "low", "high", "sd", "floor", "ceiling", "relative", "compared")}  # fmt: skip
+    lost = dict.fromkeys(("mean", "low", "high", "sd", "floor", "ceiling", "relative", "compared"), np.nan)  # fmt: skip
     examples = found.examples.assign(
         scores=[[{**each, "values": np.full(len(each["values"]), np.nan)} for each in scores] for scores in found.examples["scores"]],
         furthest_jsd=np.nan,

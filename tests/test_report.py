@@ -552,7 +552,9 @@ def test_no_folder_of_the_user_is_on_a_page(oracle: Results, tmp_path: Path) -> 
         "seed": 0,
     }
     trained = [
-        replace(oracle, about={**oracle.about, "run": {"choices": {**choices, "vectors": f"{secret}/{name}"}}})
+        replace(
+            oracle, about={**oracle.about, "run": {"choices": {**choices, "vectors": f"{secret}/{name}"}}}
+        )
         for name in ("a.txt", "b.txt")
     ]
     texts = {"file": f"{secret}/mine.csv", "model": "bert", "read": 3, "audited": 3}

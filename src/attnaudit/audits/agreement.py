@@ -18,9 +18,14 @@ from attnaudit.contract import AttentionModel, Record
         metrics={
             "tau": Metric("Kendall's tau-b; 1 = the same order", "tau@random", f"tau@{BETWEEN}", CORRELATION),
             "p": Metric("p-value of tau, as SciPy's", 0.0, 1.0),
-            "significant": Metric("p ≤ 0.05, per example", "significant@random", f"significant@{BETWEEN}", SHARE),
+            "significant": Metric(
+                "p ≤ 0.05, per example", "significant@random", f"significant@{BETWEEN}", SHARE
+            ),
             "significant_family": Metric(
-                "p stands among all the examples' (Benjamini–Hochberg, 5 %)", "significant_family@random", 1.0, SHARE
+                "p stands among all the examples' (Benjamini–Hochberg, 5 %)",
+                "significant_family@random",
+                1.0,
+                SHARE,
             ),
         },
         detects=("shifted",),

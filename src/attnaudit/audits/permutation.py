@@ -15,7 +15,9 @@ from attnaudit.counterfactual import flipped, logits_under, permuted
     Declaration(
         question="Does the prediction change when the attention weights are shuffled?",
         metrics={
-            "tvd_median": Metric("median change of the prediction over the shuffles", 0.0, "tvd_reach", SHARE),
+            "tvd_median": Metric(
+                "median change of the prediction over the shuffles", 0.0, "tvd_reach", SHARE
+            ),
             "tvd_mean": Metric("mean change of the prediction over the shuffles", 0.0, "tvd_reach", SHARE),
             "tvd_reach": Metric(
                 "the largest change that any attention could cause (1 with more than two classes)", 0.0, 1.0

@@ -20,7 +20,9 @@ from attnaudit.errors import InputError, NotApplicable
     Declaration(
         question="Do other trainings of the model attend to the same words, where they decide the same?",
         metrics={
-            "jsd": Metric("JSD to another training's attention, nats; same decision only", 0.0, "jsd_any", DIVERGENCE),
+            "jsd": Metric(
+                "JSD to another training's attention, nats; same decision only", 0.0, "jsd_any", DIVERGENCE
+            ),
             "jsd_share": Metric("jsd as a share of the furthest any attention could be", 0.0, 1.0),
             "tau": Metric("Kendall's tau-b with another training's attention", 0.0, 1.0, CORRELATION),
             "tvd": Metric("change of the prediction from one training to another", 0.0, 1.0),

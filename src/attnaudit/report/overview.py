@@ -71,7 +71,11 @@ def _flat(choices: dict[str, Any], before: str = "") -> dict[str, str]:
 def facts(results: Results) -> list[tuple[str, str]]:
     details, about = results.about.get("run", {}), results.about
     told = [
-        ("Examples audited", f"{results.values['example_id'].nunique():,}" + ("" if len(results.examples) else "; none was kept whole to be shown")),
+        (
+            "Examples audited",
+            f"{results.values['example_id'].nunique():,}"
+            + ("" if len(results.examples) else "; none was kept whole to be shown"),
+        ),
         ("Classes", _listed(about["classes"])),
     ]
     if performance := details.get("performance"):
@@ -175,7 +179,7 @@ def bar(finding: Finding, scales: dict[str, dict[str, list[float]]]) -> dict[str
 
 
 def percent(share: float | None) -> str:
-    return "–" if is_missing(share) else f"{100 * share:.0f} %"
+    return "–" if share is None or is_missing(share) else f"{100 * share:.0f} %"
 
 
 def on_marks(results: Results) -> str | None:

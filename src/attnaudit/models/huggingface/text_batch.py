@@ -28,7 +28,9 @@ class TextBatch(Batch):
     )
     special: Tensor | None = None  # (B,T) bool
     types: Tensor | None = None  # (B,T) int64, which text of a pair, where the model is told
-    pair: Tensor | None = None  # (B,T) int64, 0 in the first text of a pair and 1 in the second; None without pairs
+    pair: Tensor | None = (
+        None  # (B,T) int64, 0 in the first text of a pair and 1 in the second; None without pairs
+    )
     truncated: Tensor | None = None  # (B,) bool, the end of the text was cut off
     leave_out: str = "delete"
     mask_token: int | None = None
@@ -133,7 +135,9 @@ def _encoded(text: Text, at: int, tokenizer: Any, limit: int | None, marks: froz
     else:
         word = word_numbers_by_marks(tokenizer.convert_ids_to_tokens(ids), special)
     types = found.get("token_type_ids")
-    of_piece = found.sequence_ids(0) if fast else types  # a slow tokenizer says it by the types, or not at all
+    of_piece = (
+        found.sequence_ids(0) if fast else types
+    )  # a slow tokenizer says it by the types, or not at all
     pair = [int(each or 0) for each in of_piece] if len(parts) == 2 and of_piece is not None else None
     return _Encoded(ids, word, special, types, pair, truncated)
 

@@ -54,7 +54,11 @@ def epsilon_curve(run: Run) -> Any:
     axes.set_xticks(
         found["epsilon"], [f"{each:g}" for each in found["epsilon"]], rotation=45 if len(found) > 7 else 0
     )
-    axes.set(xlabel="ε (TVD that counts as the same prediction)", ylabel="furthest attention\n(JSD in nats, mean)", ylim=(0, 0.79))
+    axes.set(
+        xlabel="ε (TVD that counts as the same prediction)",
+        ylabel="furthest attention\n(JSD in nats, mean)",
+        ylim=(0, 0.79),
+    )
     axes.grid(axis="y", color=GREY, alpha=0.25, lw=0.4)
     legend_above(figure, *axes.get_legend_handles_labels())
     return figure

@@ -39,6 +39,6 @@ def with_interval(mean: float | None, low: float | None, high: float | None, dig
 
 def percent(share: float | None) -> str:
     """ "0 %" means none at all."""
-    if is_missing(share):
+    if share is None or is_missing(share):
         return "–"
     return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"
