@@ -13,7 +13,7 @@ import torch
 
 from attnaudit import audit
 from attnaudit.audits import AUDITS
-from attnaudit.audits.declaration import declaration_of
+from attnaudit.audits.declaration import Declaration, Metric, declaration_of, scales
 from attnaudit.card import NO, UNKNOWN, YES, Card
 from attnaudit.errors import InputError
 from attnaudit.laws import check_model
@@ -317,3 +317,23 @@ def test_a_model_of_middling_quality_keeps_the_laws(kind: Kind) -> None:
 def test_there_is_no_quality_beyond_perfect() -> None:
     with pytest.raises(InputError, match=r"between 0 and 1, got 1\.5"):
         Glass("oracle", quality=1.5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", AUDITS)
+def test_every_value_of_every_metric_lies_on_its_declared_scale(name: str, kind: Kind) -> None:
+    found = audited(kind)
+    stored = found.about["scales"][WITH_OPTIONS.get(name, name)]
+    values = found.frame()
+    values = values[(values["audit"] == WITH_OPTIONS.get(name, name)) & values["value"].notna()]
+    assert set(stored) == set(declaration_of(AUDITS[name]).metrics)
+    for metric, part in values.groupby("metric", observed=True):
+        low, high = stored[metric]
+        assert part["value"].between(low - 1e-6, high + 1e-6).all(), metric
+
+
+def test_a_scale_is_declared_or_from_floor_to_ceiling_if_both_are_numbers() -> None:
+    assert Metric("", 0.0, "reach", (-1.0, 1.0)).limits == (-1.0, 1.0)
+    assert Metric("", 0.0, 2.0).limits == (0.0, 2.0)
+    assert Metric("", 0.0, "reach").limits is None
+    assert scales({"mine": Declaration("?", {"x": Metric("", 0.0, 2.0), "y": Metric("", 0.0, "x")})}) == {"mine": {"x": [0.0, 2.0]}}  # fmt: skip

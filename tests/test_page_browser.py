@@ -419,11 +419,222 @@ def test_several_rows_are_shown_one_by_one_or_as_their_mean(
         return [float(each.inner_text()) for each in page.query_selector_all(".maps section:first-child .n")]
 
     np.testing.assert_allclose(figures(), (one_row + one_row[::-1]) / 2, atol=6e-4)
-    page.select_option("label:has-text('Row') select", label="row 2")
+    page.select_option("label:has-text('Row') select", label="row 1")
     np.testing.assert_allclose(figures(), one_row[::-1], atol=6e-4)
     assert page.query_selector("text=Play with this example") is None
-    opened.tab("playground")
-    assert "has a readout" in page.inner_text("#playground-body")
+    assert not page.is_visible("#tab-playground")  # nothing to play with, and said once
+    assert page.inner_text("#examples-body").count("There is no playground") == 1
+    opened.check_quiet(path)
+
+
+def test_rows_are_named_by_layer_and_head(browser: Any, oracle: Results, tmp_path: Path) -> None:
+    first = oracle.examples.iloc[[0]]
+    rows = np.concatenate([np.asarray(first["attention"].iloc[0])] * 2)
+    two = replace(
+        oracle,
+        examples=first.assign(attention=[rows], furthest=[rows], readout=[None]),
+        about={**oracle.about, "rows": 2, "row_names": ["layer 5 head 0", "layer 5 head 7"]},
+    )
+    opened = Opened(browser, write_page([two], tmp_path / "page.html"))
+    opened.tab("examples")
+    choices = opened.page.eval_on_selector(
+        "label:has-text('Row') select", "box => [...box.options].map((each) => each.text)"
+    )
+    assert choices == ["mean of all rows", "layer 5 head 0", "layer 5 head 7"]
+
+
+def _sorts(page: Any) -> list[str]:
+    return page.eval_on_selector(
+        "label:has-text('Sort') select", "box => [...box.options].map((each) => each.text)"
+    )
+
+
+@pytest.mark.parametrize("stored", ["none", "as older versions stored it"])
+def test_without_the_audit_furthest_nothing_is_shown_of_it(
+    browser: Any, oracle: Results, tmp_path: Path, stored: str
+) -> None:
+    found = audit(Glass("oracle"), glass_batch(20), audits=["permutation"], show_progress=False)
+    assert all(each is None for each in found.examples["furthest"])
+    if stored != "none":
+        found = replace(found, examples=found.examples.assign(furthest=found.examples["attention"]))
+    path = write_page([found], tmp_path / "page.html")
+    opened = Opened(browser, path)
+    opened.tab("examples")
+    page = opened.page
+    assert [each.inner_text() for each in page.query_selector_all(".maps h4")] == ["attention"]
+    assert "JSD" not in page.inner_text(".list")
+    assert _sorts(page)[0] == "least change when shuffled first"
+    assert not {"furthest attention first", "most pinned down first", "tau with gradient, lowest first"} & set(_sorts(page))  # fmt: skip
+    changes = found.values[found.values["metric"] == "tvd_median"].set_index("example_id")["value"]
+    listed = [each.get_attribute("data-id") for each in page.query_selector_all(".entry")]
+    np.testing.assert_allclose(changes[listed], np.sort(changes), rtol=1e-2)
+    opened.tab("playground")  # two classes: the page computes it itself
+    assert page.query_selector("text=Furthest with the same answer") is not None
+    opened.check_quiet(path)
+
+
+def test_what_is_unknown_of_an_example_comes_last_in_every_order(
+    browser: Any, oracle: Results, tmp_path: Path
+) -> None:
+    jsd = oracle.examples["furthest_jsd"].copy()
+    jsd.iloc[:5] = np.nan
+    unknown = set(oracle.examples["example_id"].iloc[:5])
+    opened = Opened(browser, write_page([replace(oracle, examples=oracle.examples.assign(furthest_jsd=jsd))], tmp_path / "page.html"))  # fmt: skip
+    opened.tab("examples")
+    page = opened.page
+    for order in ("furthest attention first", "most pinned down first"):
+        page.select_option("label:has-text('Sort') select", label=order)
+        while (more := page.query_selector("text=Show more")) is not None:
+            more.click()
+        listed = [each.get_attribute("data-id") for each in page.query_selector_all(".entry")]
+        assert set(listed[-5:]) == unknown
+
+
+def test_the_texts_of_a_pair_are_apart_and_weight_on_marks_is_told(
+    browser: Any, oracle: Results, tmp_path: Path
+) -> None:
+    first = oracle.examples.iloc[[0]]
+    count = len(first["tokens"].iloc[0])
+    pair = [0] * 3 + [1] * (count - 3)
+    known = replace(oracle, examples=first.assign(pair=[pair], weight_on_marks=[[0.314]]))
+    path = write_page([known], tmp_path / "page.html")
+    opened = Opened(browser, path)
+    page = opened.page
+    assert "On average 31 % of the attention is on marks" in page.inner_text("#overview")
+    opened.tab("examples")
+    assert "31 % of the attention is on marks, not on words." in page.inner_text(".detail")
+    for part, root in (("examples", ".maps section:first-child .heatmap"), ("playground", ".words")):
+        opened.tab(part)
+        told = page.eval_on_selector(
+            root,
+            "root => [...root.querySelectorAll('.part, .w')].map((each) => each.matches('.part') ? each.textContent : '')",
+        )
+        assert told == ["first text", "", "", "", "second text", *[""] * (count - 3)]
+    assert page.query_selector_all(".words .w")[3].get_attribute("data-weight") is not None
+    opened.tab("examples")
+    words = first["tokens"].iloc[0]
+    assert page.inner_text(".snippet").startswith(f"{' '.join(words[:3])} | {words[3]}")
+    opened.check_quiet(path)
+
+
+# What every JavaScript object has by birth, and what Vega would read as a path in a field.
+BORN_WITH = ("constructor", "__proto__", "toString", "hasOwnProperty", "a.b[0]", "it's")
+
+
+@pytest.mark.parametrize("names", [BORN_WITH[:2], BORN_WITH[2:4], BORN_WITH[4:]])
+def test_names_that_every_object_has_are_names_like_others(
+    browser: Any, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    def measured(name: str) -> Any:
+        def measure(model: Any, record: Any, seed: int) -> torch.Tensor:
+            return record.alpha[:, 0] ** (1 + len(name) / 7)
+
+        measure.__name__ = name
+        return measure
+
+    found = audit(
+        Glass("oracle"),
+        glass_batch(60),
+        measures=["attention", "gradient", "random", *(measured(name) for name in names)],
+        class_names=list(names),
+        show_progress=False,
+    )
+    assert set(names) <= set(found.values["measure"])
+    path = write_page([found], tmp_path / "page.html")
+    opened = Opened(browser, path)
+    page = opened.page
+    opened.tab("browse")
+    opened.draw_all()
+    sizes = found.values.drop_duplicates("example_id")["predicted"].value_counts()
+    for name in ("gradient", *names):
+        page.select_option("#chart-tau select", name)
+        page.wait_for_timeout(150)
+        rows = list(csv.DictReader(io.StringIO(_download(page, "#chart-tau", "CSV"))))
+        counted = {each: sum(int(row["count"]) for row in rows if row["class"] == each) for each in names}
+        assert counted == {each: sizes[at] for at, each in enumerate(names)}
+    for chart in ("tau", "permutation", "change", "furthest", "delta"):
+        drawn = page.eval_on_selector_all(
+            f"#chart-{chart} svg .role-legend-label text", "all => all.map((each) => each.textContent)"
+        )
+        assert drawn == list(names), chart
+    for chart in ("removal", "matrix"):
+        drawn = page.eval_on_selector_all(
+            f"#chart-{chart} svg .role-axis-label text", "all => all.map((each) => each.textContent)"
+        )
+        assert {each.replace("_", " ").strip() for each in names} <= set(drawn), chart
+    rows = list(csv.DictReader(io.StringIO(_download(page, "#chart-removal", "CSV"))))
+    assert {each.replace("_", " ") for each in names} <= {row["measure"] for row in rows}
+    assert "key" not in rows[0]
+    page.select_option("label:has-text('Predicted class') select", label=names[0])
+    opened.draw_all()
+    rows = list(csv.DictReader(io.StringIO(_download(page, "#chart-change", "CSV"))))
+    assert len(rows) == sizes[0]
+    assert {row["class"] for row in rows} == {names[0]}
+    opened.tab("examples")
+    for name in names:
+        page.select_option("label:has-text('Beside') select", name)
+        assert page.query_selector_all(".maps h4")[-1].inner_text() == name.replace("_", " ").strip()
+    opened.check_quiet(path)
+
+
+def _nothing_defined(found: Results) -> Results:
+    """The same run, every value and every number of an example undefined."""
+    lost = dict.fromkeys(("mean", "low", "high", "sd", "floor", "ceiling", "relative", "compared"), np.nan)  # fmt: skip
+    examples = found.examples.assign(
+        scores=[[{**each, "values": np.full(len(each["values"]), np.nan)} for each in scores] for scores in found.examples["scores"]],
+        furthest_jsd=np.nan,
+        furthest_upper=np.nan,
+    )  # fmt: skip
+    return replace(
+        found,
+        values=found.values.assign(value=np.nan),
+        summaries=found.summaries.assign(**lost, nan_share=1.0),
+        examples=examples,
+    )
+
+
+def _one_class(found: Results) -> Results:
+    classes = found.about["classes"]
+    return replace(
+        found,
+        values=found.values[found.values["predicted"] == 0],
+        summaries=found.summaries[found.summaries["group"] != classes[1]],
+        examples=found.examples[found.examples["predicted"] == 0].assign(label=-1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (lambda found: replace(found, examples=found.examples.iloc[:0]), {"overview", "browse"}),
+        (lambda found: replace(found, examples=pd.DataFrame()), {"overview", "browse"}),
+        (_one_class, {"overview", "browse", "examples", "playground"}),
+        (_nothing_defined, {"overview", "browse", "examples", "playground"}),
+        (
+            lambda found: _nothing_defined(replace(found, examples=found.examples.iloc[:0])),
+            {"overview", "browse"},
+        ),
+    ],
+)
+def test_a_run_that_holds_little_is_shown_without_a_complaint(
+    browser: Any, oracle: Results, tmp_path: Path, change: Any, parts: set[str]
+) -> None:
+    path = write_page([change(oracle)], tmp_path / "page.html")
+    opened = Opened(browser, path)
+    page = opened.page
+    offered = {part for part in ("overview", "browse", "examples", "playground") if page.is_visible(f"#tab-{part}")}  # fmt: skip
+    for part in offered:
+        opened.tab(part)
+        assert page.inner_text(f"#{part}").strip()
+        if part == "browse":
+            opened.draw_all()
+        assert "NaN" not in page.inner_text(f"#{part}")
+    assert offered == parts
+    if "examples" not in parts:
+        assert "none was kept whole" in page.text_content("#overview")
+    page.focus("#tab-overview")
+    page.keyboard.press("ArrowLeft")  # to the last one that is there
+    assert page.evaluate("document.activeElement.id") in {f"tab-{part}" for part in parts}
     opened.check_quiet(path)
 
 

@@ -19,6 +19,7 @@ import torch
 from scipy.stats import kendalltau
 
 from attnaudit.auditing import audit
+from attnaudit.card import Finding
 from attnaudit.contract import Batch
 from attnaudit.errors import InputError
 from attnaudit.lesson import make_lesson, sentences
@@ -30,8 +31,10 @@ from attnaudit.report.embedding import as_json, packed
 from attnaudit.report.example_data import all_examples, example_data
 from attnaudit.report.measure_matrix import measure_matrix
 from attnaudit.report.model_words import model_words
-from attnaudit.report.overview import dimensions
+from attnaudit.report.overview import bar, dimensions, facts, on_marks
 from attnaudit.report.page import write_page
+from attnaudit.report.paths import without_folders
+from attnaudit.report.row_effects import row_effects
 from attnaudit.report.site import write_site
 from attnaudit.results import Results
 
@@ -493,3 +496,108 @@ def test_a_users_model_is_described_in_words() -> None:
         "Net; attention from attention; embedding from embed; read at position 0; all heads"
     )
     assert model_words({"own": 3}) == "own 3"
+
+
+SCALES = {"permutation": {"tvd_median": [0.0, 1.0]}, "agreement": {"tau": [-1.0, 1.0]}, "furthest:epsilon=0.05": {"jsd": [0.0, math.log(2)]}}  # fmt: skip
+
+
+def finding(name: str, value: float, low: float, high: float, floor: float = math.nan, ceiling: float = math.nan) -> Finding:  # fmt: skip
+    return Finding(name, "", value, low, high, floor, ceiling, 0.0)
+
+
+def test_a_bar_stands_on_the_scale_of_its_metric() -> None:
+    """Without a ceiling too: 0.066 of 1 is 6.6 % of the bar."""
+    drawn = bar(finding("permutation/tvd_median", 0.066, 0.05, 0.08, floor=0.0), SCALES)
+    assert drawn == {"ends": ["0", "1"], "floor": 0, "ceiling": -1, "low": 5, "width": 3, "value": 6.6}
+    drawn = bar(finding("agreement/tau@gradient", 0.5, 0.0, 0.6, floor=-0.5, ceiling=1.0), SCALES)
+    assert drawn == {"ends": ["−1", "1"], "floor": 25, "ceiling": 100, "low": 50, "width": 30, "value": 75}
+    drawn = bar(finding("furthest:epsilon=0.05/jsd", math.log(2) / 4, 0.0, math.log(2) + 1e-9), SCALES)
+    assert drawn is not None
+    assert (drawn["value"], drawn["width"], drawn["ends"]) == (25, 100, ["0", "0.69"])
+
+
+def test_a_number_without_a_scale_has_no_bar(oracle: Results, tmp_path: Path) -> None:
+    assert bar(finding("mine/number", 0.5, 0.4, 0.6, 0.0, 1.0), SCALES) is None
+    html, _ = page_of(oracle, tmp_path)
+    assert html.count('class="scale"') == sum(len(each.findings) for each in oracle.card().answers) > 5
+    older = replace(oracle, about={key: value for key, value in oracle.about.items() if key != "scales"})
+    assert 'class="scale"' not in page_of(older, tmp_path)[0]
+
+
+def test_rows_are_ranked_by_what_removing_their_top_word_does(oracle: Results, tmp_path: Path) -> None:
+    line = oracle.summaries[(oracle.summaries["audit"] == "top_item") & (oracle.summaries["group"] == "all")]
+    means = {0: 0.01, 1: 0.3, 2: math.nan, 3: 0.02, -1: 0.1}
+    rows = [line.assign(row=row, mean=mean, low=mean, high=mean) for row, mean in means.items()]
+    others = oracle.summaries[oracle.summaries["audit"] != "top_item"]
+    several = replace(
+        oracle,
+        summaries=pd.concat([others, *rows], ignore_index=True),
+        about={**oracle.about, "rows": 4, "row_names": [f"layer {at} head 1" for at in range(4)]},
+    )
+    found = row_effects(several)
+    assert found is not None
+    assert found["heading"] == "Heads by effect"
+    assert [each["name"] for each in found["lines"]] == [f"layer {at} head 1" for at in (1, 3, 0, 2)]
+    html, _ = page_of(several, tmp_path)
+    assert html.index("Heads by effect") < html.index("layer 1 head 1</th>") < html.index("layer 0 head 1</th>")  # fmt: skip
+    unnamed = replace(several, about={**several.about, "row_names": None})
+    assert (row_effects(unnamed) or {})["heading"] == "Rows by effect"
+    assert row_effects(oracle) is None  # one row
+    assert row_effects(replace(several, summaries=others)) is None  # the audit was not run
+
+
+def test_weight_on_marks_is_the_mean_over_the_examples_kept(oracle: Results) -> None:
+    assert on_marks(oracle) is None  # all of it is on words
+    shares = [[0.2, 0.4], [0.5, 0.5], *[[0.0, 0.0]] * (len(oracle.examples) - 2)]
+    some = replace(oracle, examples=oracle.examples.assign(weight_on_marks=shares))
+    assert f"{100 * 0.8 / len(shares):.0f} % of the attention is on marks" in str(on_marks(some))
+    assert on_marks(replace(oracle, examples=oracle.examples.drop(columns="weight_on_marks"))) is None
+
+
+def test_a_test_set_of_one_example_has_no_interval(oracle: Results, tmp_path: Path) -> None:
+    performance = {"accuracy": 1.0, "accuracy_interval": None, "majority": 1.0}
+    one = replace(oracle, about={**oracle.about, "run": {"performance": performance}})
+    assert "1.000, no interval (one example)" in dict(facts(one))["Test accuracy"]
+    single = results(count=1)
+    html, _ = page_of([one, single], tmp_path)
+    assert "no interval (one example)" in html
+
+
+def test_no_folder_of_the_user_is_on_a_page(oracle: Results, tmp_path: Path) -> None:
+    secret = "/home/ann.smith/private corpus"
+    choices = {
+        "dataset": f"text_file:path={secret}/reviews.csv,label=stars",
+        "encoder": "average",
+        "vectors": f"{secret}/glove.txt",
+        "seed": 0,
+    }
+    trained = [
+        replace(
+            oracle, about={**oracle.about, "run": {"choices": {**choices, "vectors": f"{secret}/{name}"}}}
+        )
+        for name in ("a.txt", "b.txt")
+    ]
+    texts = {"file": f"{secret}/mine.csv", "model": "bert", "read": 3, "audited": 3}
+    reason = {"evidence": f"there is no file {secret}/spans.json"}
+    audited = replace(oracle, about={**oracle.about, "texts": texts, "not_applicable": reason})
+    for at, given in enumerate((trained, [audited])):
+        html, _ = page_of(given, tmp_path)
+        assert "ann.smith" not in html
+        assert "private corpus" not in html
+        assert ("text_file:path=reviews.csv,label=stars", "mine.csv")[at] in html
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("/home/ann/reviews.csv", "reviews.csv"),
+        ("/home/ann/reviews.csv:label=stars", "reviews.csv:label=stars"),
+        ("~/reviews.csv", "reviews.csv"),
+        ("text_file:path=/a b/c.csv,test=/a b/d.csv", "text_file:path=c.csv,test=d.csv"),
+        (r"C:\Users\ann\reviews.csv", "reviews.csv"),
+        ("org/model and 3 / 4 or/and", "org/model and 3 / 4 or/and"),
+        ("bilstm:hidden=32", "bilstm:hidden=32"),
+    ],
+)
+def test_a_file_is_called_by_its_name(text: str, shown: str) -> None:
+    assert without_folders(text) == shown

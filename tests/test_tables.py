@@ -13,13 +13,14 @@ import pandas as pd
 import pytest
 
 from attnaudit.cli import main
+from attnaudit.errors import NotApplicable
 from attnaudit.report.columns import Columns
 from attnaudit.report.sources import Run, Sources, gather
 from attnaudit.report.table_files import write_tables
 from attnaudit.report.tables import OF_RUN, OF_RUNS
 from attnaudit.report.tables.formats import csv_text, latex, markdown, to_latex, to_markdown
 from attnaudit.report.tables.jain_wallace_released import released, released_names
-from attnaudit.report.tables.table import PaperTable, number, percent
+from attnaudit.report.tables.table import PaperTable, number, percent, with_interval
 from finished_runs import HOSTILE, finished, opened, renamed_classes
 
 
@@ -102,19 +103,68 @@ def test_rows_of_a_site_are_told_as_their_mean(run: Run) -> None:
     assert line.mean == 0.123
 
 
-def test_runs_hold_the_cards_numbers_of_every_run(sources: Sources, run: Run) -> None:
+def test_runs_are_one_row_each_and_hold_the_cards_numbers(sources: Sources, run: Run) -> None:
     table = OF_RUNS["runs"](sources.runs)
-    lines = table.numbers.set_index(["number", "run"])
+    assert table.numbers["run"].tolist() == [each.label for each in sources.runs]
+    assert table.printed["run"].tolist() == [each.label for each in sources.runs]
+    line = table.numbers.set_index("run").loc[run.label]
+    printed = table.printed.set_index("run").loc[run.label]
+    ends = {"": "value", " low": "low", " high": "high", " floor": "floor", " ceiling": "ceiling", " undefined": "nan_share"}  # fmt: skip
     for answer in run.results.card().answers:
-        for finding in answer.findings:
-            line = lines.loc[(finding.name, run.label)]
-            assert line[["mean", "low", "high", "floor", "ceiling", "nan_share"]].tolist() == pytest.approx(
-                [finding.value, finding.low, finding.high, finding.floor, finding.ceiling, finding.nan_share],
-                nan_ok=True,
-            )
-    accuracy = lines.loc[("test accuracy", run.label)]
-    assert accuracy["mean"] == run.results.about["run"]["performance"]["accuracy"]
-    assert table.numbers["run"][:4].nunique() == 4  # the runs of one number under one another
+        for at, finding in enumerate(answer.findings):
+            found = [line[f"{finding.meaning}{end}"] for end in ends]
+            assert found == pytest.approx([getattr(finding, part) for part in ends.values()], nan_ok=True)
+            if at == 0:  # what decides the question is printed under it
+                assert printed[finding.meaning] == with_interval(finding.value, finding.low, finding.high)
+                assert table.heads[table.printed.columns.get_loc(finding.meaning)] == answer.question
+    assert line["test accuracy"] == run.results.about["run"]["performance"]["accuracy"]
+    assert not any("_" in head for head in [*table.numbers.columns, *table.printed.columns])
+
+
+def test_runs_with_other_options_have_columns_of_their_own(run: Run) -> None:
+    frame = run.results.summaries
+    other = frame.assign(audit=frame["audit"].astype(str).replace("furthest", "furthest:epsilon=0.05"))
+    second = replace(run, label="other", results=replace(run.results, summaries=other))
+    numbers = OF_RUNS["runs"]([run, second]).numbers.set_index("run")
+    heads = [head for head in numbers.columns if head.endswith("furthest/jsd_share]")] + [
+        head for head in numbers.columns if head.endswith("furthest:epsilon=0.05/jsd_share]")
+    ]
+    assert len(heads) == 2
+    assert numbers.loc[run.label, heads[0]] == numbers.loc["other", heads[1]]
+    assert np.isnan(numbers.loc["other", heads[0]])
+
+
+def several_rows(run: Run) -> Run:
+    """The same run as if its site had two rows."""
+    frame = run.results.summaries
+    by_row = frame[(frame["audit"] == "permutation") & (frame["metric"] == "max_attention")]
+    parts = [frame.drop(by_row.index), *(by_row.assign(row=row, mean=row / 10) for row in (0, 1, -1))]
+    about = {**run.results.about, "rows": 2, "row_names": ["layer 3 head 0", "layer 3 head 5"]}
+    return replace(
+        run, results=replace(run.results, summaries=pd.concat(parts, ignore_index=True), about=about)
+    )
+
+
+def test_rows_of_a_site_have_a_table_with_their_names(run: Run) -> None:
+    numbers = OF_RUN["summary_by_row"](several_rows(run)).numbers
+    assert numbers["row_name"].tolist() == ["layer 3 head 0", "layer 3 head 5"]
+    assert numbers["mean"].tolist() == [0.0, 0.1]
+    with pytest.raises(NotApplicable, match="one row of attention"):
+        OF_RUN["summary_by_row"](run)
+
+
+def test_a_mean_of_one_example_is_printed_without_an_interval(run: Run) -> None:
+    """NaN as computed, None as JSON keeps it."""
+    assert with_interval(0.5, None, None) == with_interval(0.5, float("nan"), float("nan")) == "0.500, no interval (one example)"  # fmt: skip
+    assert with_interval(0.5, 0.4, 0.6) == "0.500 [0.400, 0.600]"
+    assert with_interval(None, None, None) == "–"
+    details = run.results.about["run"]
+    performance = {**details["performance"], "accuracy_interval": [None, None]}
+    about = {**run.results.about, "run": {**details, "performance": performance}}
+    single = replace(run, results=replace(run.results, about=about))
+    table = OF_RUNS["runs"]([single])
+    assert table.printed["test accuracy"].iloc[0].endswith("no interval (one example)")
+    assert np.isnan(table.numbers["test accuracy low"].iloc[0])
 
 
 def test_table_2_has_a_line_a_class_and_columns_by_measure_and_encoder(sources: Sources, run: Run) -> None:
@@ -224,7 +274,7 @@ def check_latex(text: str) -> list[list[str]]:
         commands = set(re.findall(r"\\([A-Za-z]+)", bare))
         known = {"toprule", "midrule", "bottomrule", "addlinespace", "endhead", "multicolumn", "cmidrule", "textbackslash",
                  "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "textendash", "pm", "leq", "cdot",
-                 "ldots"}  # fmt: skip
+                 "ldots", "shortstack"}  # fmt: skip
         assert commands <= known, line
         if line.endswith(r" \\"):
             parts = re.split(r"(?<!\\)&", line.removesuffix(r" \\"))
@@ -240,7 +290,10 @@ def check_latex(text: str) -> list[list[str]]:
 
 
 def every(run: Run, sources: Sources) -> list[PaperTable]:
-    return [*(make(run) for make in OF_RUN.values()), *(make(sources.runs) for make in OF_RUNS.values())]
+    return [
+        *(make(several_rows(run)) for make in OF_RUN.values()),
+        *(make(sources.runs) for make in OF_RUNS.values()),
+    ]
 
 
 def test_latex_is_whole_and_escaped(run: Run, hostile: Run, sources: Sources) -> None:

@@ -16,7 +16,7 @@ from attnaudit import masking, progress
 from attnaudit.asked import Choice, find_audits, find_measures
 from attnaudit.audit_names import answering
 from attnaudit.audits import AUDITS
-from attnaudit.audits.declaration import declaration_of
+from attnaudit.audits.declaration import declaration_of, scales
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.datasets.reading.memory_tables import is_table
 from attnaudit.datasets.reading.option_names import in_python
@@ -25,12 +25,12 @@ from attnaudit.gathered import Gathered
 from attnaudit.illustrations import chosen_examples, illustrate
 from attnaudit.measures import OF_WEIGHTS
 from attnaudit.model_argument import check_model_argument
+from attnaudit.model_row_names import row_names
 from attnaudit.modules import evaluating
 from attnaudit.other_models import check_other_models
 from attnaudit.own_texts import TextsRead, read_texts, texts_in_memory
 from attnaudit.record_check import check_record
 from attnaudit.results import Results
-from attnaudit.row_names import row_names
 from attnaudit.statistics import bootstrap
 from attnaudit.statistics.ties import tie_rounding
 
@@ -90,6 +90,7 @@ def audit(
                 found.drawn.append(illustrate(model, record, scores, seed, show, words, furthest=furthest))
                 advance(f"{len(batch)} examples")
     found.table.judge_families()
+    declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
     about = {
         "seed": seed,
         "classes": names,
@@ -103,8 +104,8 @@ def audit(
         "truncated": sum(
             int(cut.sum()) for b in batches if (cut := getattr(b, "truncated", None)) is not None
         ),
+        "scales": scales(declarations),
     }
-    declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
     return Results.of(found.table, found.drawn, about, declarations)
 
 

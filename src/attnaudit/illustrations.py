@@ -45,7 +45,7 @@ def illustrate(
     furthest: dict[str, Any] | None,
 ) -> list[dict[str, Any]]:
     """One dict for each chosen example of the batch; per-item lists hold the items that count, in order. furthest: the options of the audit
-    whose answer is drawn; None where it was not run, and the original stands in its place."""
+    whose answer is drawn; if it was not run, the example has none (None, and NaN for its numbers)."""
     wanted = [at for at, name in enumerate(record.batch.example_id) if name in chosen]
     if not wanted:
         return []
@@ -65,7 +65,10 @@ def illustrate(
                 "query": _query(record, at, words),
                 "evidence": _evidence(record, at),
                 "attention": record.alpha[at][:, keep].double().flatten().tolist(),
-                "furthest": found[place][:, keep].double().flatten().tolist(),
+                "pair": _pair(record, at),
+                # (R,) weight on what is no content, such as [CLS] and [SEP]
+                "weight_on_marks": record.alpha[at][:, ~keep].double().sum(-1).tolist(),
+                "furthest": None if found is None else found[place][:, keep].double().flatten().tolist(),
                 "furthest_jsd": float(jsd[place]),
                 "furthest_upper": float(upper[place]),
                 "furthest_exact": bool(tight[place]),
@@ -82,13 +85,14 @@ def illustrate(
 
 def _alternatives(
     model: AttentionModel, record: Record, seed: int, wanted: list[int], furthest: dict[str, Any] | None
-) -> tuple[torch.Tensor, ...]:
-    """The furthest equivalent attention of the wanted examples, as the audit found it."""
+) -> tuple[torch.Tensor | None, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The furthest equivalent attention of the wanted examples, as the audit found it; None if it was not run."""
     if furthest is None:
         none = torch.full((len(wanted),), torch.nan)
-        return record.alpha[wanted], none, none, torch.zeros_like(none, dtype=torch.bool)
+        return None, none, none, torch.zeros_like(none, dtype=torch.bool)
     with torch.no_grad():
-        return tuple(each[wanted] for each in alternative(model, record, seed, **furthest))
+        found, jsd, upper, tight = alternative(model, record, seed, **furthest)
+    return found[wanted], jsd[wanted], upper[wanted], tight[wanted]
 
 
 def _tokens_of_items(model: AttentionModel, record: Record, words: Sequence[str] | None) -> Any:
@@ -116,6 +120,17 @@ def _query(record: Record, at: int, words: Sequence[str] | None) -> str:
         return ""
     asked = record.batch.query[at][record.batch.query_mask[at]].tolist()
     return " ".join(words[token] for token in asked[1:-1])  # without the start and end marks
+
+
+def _pair(record: Record, at: int) -> list[int] | None:
+    """Of a pair of texts: 0 for each counted item of the first and 1 for each of the second."""
+    pair = getattr(record.batch, "pair", None)
+    if pair is None or not bool(pair[at].any()):
+        return None
+    inside = record.item_of_token[at] >= 0
+    text = torch.zeros(record.content.shape[1], dtype=pair.dtype, device=pair.device)
+    text[record.item_of_token[at][inside]] = pair[at][inside]
+    return text[record.content[at]].tolist()
 
 
 def _evidence(record: Record, at: int) -> list[bool] | None:

@@ -13,6 +13,7 @@ import pandas as pd
 from attnaudit.audit_names import answering
 from attnaudit.card import Card
 from attnaudit.card_rules import make_card
+from attnaudit.row_names import row_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,13 @@ class Results:
         if name is None:
             return None
         return part[part["audit"] == name].sort_values("row", kind="stable").iloc[0]
+
+    def row_name(self, row: int) -> str:
+        """What the row of `frame()` and `summary()` is: "layer 5 head 0" as the model counts them, or "row 5" if it has no such names.
+
+        For a column of them: `results.frame()["row"].map(results.row_name)`.
+        """
+        return row_name(self.about, row)
 
     def examples_needed(self, width: float) -> pd.DataFrame:
         """How many examples a 95 % interval of this whole width would take for each mean, beside how many there were."""

@@ -9,11 +9,11 @@ import pandas as pd
 from torch import Tensor
 
 from attnaudit.audits.declaration import Declaration
+from attnaudit.row_names import EVERY_ROW
 from attnaudit.statistics import bootstrap
 from attnaudit.tables import Key
 
 ALL = "all"
-EVERY_ROW = -1  # the mean over rows, where a site has several
 
 
 def summarise(

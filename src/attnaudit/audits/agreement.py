@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attnaudit import statistics
 from attnaudit.audits.by_row import of_row
-from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.declaration import CORRELATION, SHARE, Declaration, Metric, Values, declares
 from attnaudit.audits.witnesses import BETWEEN, between, compared
 from attnaudit.contract import AttentionModel, Record
 
@@ -16,11 +16,16 @@ from attnaudit.contract import AttentionModel, Record
     Declaration(
         question="Does attention rank the words as measures of importance do?",
         metrics={
-            "tau": Metric("Kendall's tau-b; 1 = the same order", "tau@random", f"tau@{BETWEEN}"),
+            "tau": Metric("Kendall's tau-b; 1 = the same order", "tau@random", f"tau@{BETWEEN}", CORRELATION),
             "p": Metric("p-value of tau, as SciPy's", 0.0, 1.0),
-            "significant": Metric("p ≤ 0.05, per example", "significant@random", f"significant@{BETWEEN}"),
+            "significant": Metric(
+                "p ≤ 0.05, per example", "significant@random", f"significant@{BETWEEN}", SHARE
+            ),
             "significant_family": Metric(
-                "p stands among all the examples' (Benjamini–Hochberg, 5 %)", "significant_family@random", 1.0
+                "p stands among all the examples' (Benjamini–Hochberg, 5 %)",
+                "significant_family@random",
+                1.0,
+                SHARE,
             ),
         },
         detects=("shifted",),

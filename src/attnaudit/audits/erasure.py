@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attnaudit import masking, randomness
-from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.declaration import DIFFERENCE, Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Batch, Record
 from attnaudit.errors import InputError, NotApplicable
 from attnaudit.limits import OneOf, ParsedBy, limits
@@ -20,7 +20,10 @@ _LISTED = tuple(SHARES.split("+"))
 def _each(name: str, meaning: str) -> dict[str, Metric]:
     return {
         f"{name}_{share}": Metric(
-            f"{meaning}, {share} % of the words", f"{name}_{share}@random", f"{name}_{share}@leave_one_out"
+            f"{meaning}, {share} % of the words",
+            f"{name}_{share}@random",
+            f"{name}_{share}@leave_one_out",
+            DIFFERENCE,
         )
         for share in _LISTED
     }
@@ -49,11 +52,13 @@ def _fractions(shares: str) -> dict[str, float]:
                 "fall of the predicted probability without the top words, mean over the shares (AOPC)",
                 "comprehensiveness@random",
                 "comprehensiveness@leave_one_out",
+                DIFFERENCE,
             ),
             "sufficiency": Metric(
                 "fall of the predicted probability with the top words alone, mean over the shares; less is better",
                 "sufficiency@random",
                 "sufficiency@leave_one_out",
+                DIFFERENCE,
             ),
             **_each("comprehensiveness", "fall without the top words"),
             **_each("sufficiency", "fall with the top words alone; less is better"),

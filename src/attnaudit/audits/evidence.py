@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attnaudit import masking, randomness
-from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.errors import NotApplicable
 from attnaudit.statistics import retrieval
@@ -16,11 +16,19 @@ from attnaudit.statistics import retrieval
     Declaration(
         question="Does the ranking find the words known to decide?",
         metrics={
-            "hit": Metric("the top item is evidence; floor: what a random item would be", "share", 1.0),
-            "auprc": Metric("area under precision–recall of evidence by the ranking", "auprc@random", 1.0),
-            "token_f1": Metric("F1 of as many top items as there are evidence items", "token_f1@random", 1.0),
-            "iou_f1": Metric("F1 over runs of items that overlap by at least half", "iou_f1@random", 1.0),
-            "mass": Metric("share of weight on evidence", "share", 1.0),
+            "hit": Metric(
+                "the top item is evidence; floor: what a random item would be", "share", 1.0, SHARE
+            ),
+            "auprc": Metric(
+                "area under precision–recall of evidence by the ranking", "auprc@random", 1.0, SHARE
+            ),
+            "token_f1": Metric(
+                "F1 of as many top items as there are evidence items", "token_f1@random", 1.0, SHARE
+            ),
+            "iou_f1": Metric(
+                "F1 over runs of items that overlap by at least half", "iou_f1@random", 1.0, SHARE
+            ),
+            "mass": Metric("share of weight on evidence", "share", 1.0, SHARE),
             "share": Metric("share of items that are evidence", 0.0, 1.0),
         },
         detects=("shifted",),

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attnaudit import exact, masking, randomness
-from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.counterfactual import flipped, logits_under, without_item
 
@@ -18,10 +18,10 @@ _PREFIXES = 32
         question="What share of the items must go, in the order of each ranking, before the decision flips?",
         metrics={
             "removed": Metric("share of items removed until the decision flips, 1 if it never does; small = a good ranking",
-                              "removed@random", "removed@smallest_set"),
+                              "removed@random", "removed@smallest_set", SHARE),
             "fraction": Metric("the same, only where it flips: rankings flip on different examples, so compare `removed`",
                                0.0, 1.0),
-            "flipped": Metric("the decision flips at all", 0.0, "flipped@smallest_set"),
+            "flipped": Metric("the decision flips at all", 0.0, "flipped@smallest_set", SHARE),
         },
         detects=("inert",),
         blind={"shifted": "removal acts on the attention, whose items do decide; the words are never looked at"},

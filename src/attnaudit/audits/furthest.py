@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnaudit import adversarial, exact, masking, statistics
-from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.declaration import DIVERGENCE, Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.exact.slab import one_hot_jsd
 from attnaudit.fidelity import check_fidelity, fidelity_of
@@ -26,8 +26,12 @@ _ANSWERED: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKey
     Declaration(
         question="How different could the attention have been, with the same prediction?",
         metrics={
-            "jsd": Metric("JSD of the furthest attention with the same prediction, nats", 0.0, "jsd_any"),
-            "upper": Metric("no attention with the same prediction is further than this", 0.0, "jsd_any"),
+            "jsd": Metric(
+                "JSD of the furthest attention with the same prediction, nats", 0.0, "jsd_any", DIVERGENCE
+            ),
+            "upper": Metric(
+                "no attention with the same prediction is further than this", 0.0, "jsd_any", DIVERGENCE
+            ),
             "jsd_share": Metric("jsd as a share of the furthest any attention could be", 0.0, 1.0),
             "upper_share": Metric("upper as a share of the same", 0.0, 1.0),
             "exact": Metric("jsd and upper are one: this is the true maximum", 0.0, 1.0),

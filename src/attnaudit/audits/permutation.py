@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attnaudit import masking, statistics
-from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.counterfactual import flipped, logits_under, permuted
 from attnaudit.limits import COUNT, limits
@@ -17,8 +17,10 @@ from attnaudit.limits import COUNT, limits
     Declaration(
         question="Does the prediction change when the attention weights are shuffled?",
         metrics={
-            "tvd_median": Metric("median change of the prediction over the shuffles", 0.0, "tvd_reach"),
-            "tvd_mean": Metric("mean change of the prediction over the shuffles", 0.0, "tvd_reach"),
+            "tvd_median": Metric(
+                "median change of the prediction over the shuffles", 0.0, "tvd_reach", SHARE
+            ),
+            "tvd_mean": Metric("mean change of the prediction over the shuffles", 0.0, "tvd_reach", SHARE),
             "tvd_reach": Metric(
                 "the largest change that any attention could cause (1 with more than two classes)", 0.0, 1.0
             ),

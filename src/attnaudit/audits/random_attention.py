@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from attnaudit import masking, statistics
-from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
 from attnaudit.audits.permutation import reach
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.counterfactual import drawn, flipped, logits_under
@@ -17,8 +17,8 @@ from attnaudit.limits import COUNT, limits
     Declaration(
         question="Does the prediction change under attention drawn at random?",
         metrics={
-            "tvd_median": Metric("median change of the prediction over the draws", 0.0, "tvd_reach"),
-            "tvd_mean": Metric("mean change of the prediction over the draws", 0.0, "tvd_reach"),
+            "tvd_median": Metric("median change of the prediction over the draws", 0.0, "tvd_reach", SHARE),
+            "tvd_mean": Metric("mean change of the prediction over the draws", 0.0, "tvd_reach", SHARE),
             "tvd_reach": Metric(
                 "the largest change that any attention could cause (1 with more than two classes)", 0.0, 1.0
             ),

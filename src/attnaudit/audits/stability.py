@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnaudit import masking, statistics
 from attnaudit.audits.by_row import by_row
-from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.declaration import CORRELATION, DIVERGENCE, Declaration, Metric, Values, declares
 from attnaudit.audits.furthest import unconstrained
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.errors import InputError, NotApplicable
@@ -20,9 +20,11 @@ from attnaudit.errors import InputError, NotApplicable
     Declaration(
         question="Do other trainings of the model attend to the same words, where they decide the same?",
         metrics={
-            "jsd": Metric("JSD to another training's attention, nats; same decision only", 0.0, "jsd_any"),
+            "jsd": Metric(
+                "JSD to another training's attention, nats; same decision only", 0.0, "jsd_any", DIVERGENCE
+            ),
             "jsd_share": Metric("jsd as a share of the furthest any attention could be", 0.0, 1.0),
-            "tau": Metric("Kendall's tau-b with another training's attention", 0.0, 1.0),
+            "tau": Metric("Kendall's tau-b with another training's attention", 0.0, 1.0, CORRELATION),
             "tvd": Metric("change of the prediction from one training to another", 0.0, 1.0),
             "same_decision": Metric("share of the other trainings that decide the same", 0.0, 1.0),
             "jsd_any": Metric(

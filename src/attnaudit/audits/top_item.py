@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attnaudit import masking, randomness, statistics
-from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.counterfactual import flipped, logits_under, without_item
 from attnaudit.fidelity import fidelity_of
@@ -23,11 +23,14 @@ FIDELITIES = ("corrected", "code")
         question="Does removing the most attended item change more than removing a random one?",
         metrics={
             "delta_js": Metric(
-                "JS divergence of outputs, top item removed minus random item removed", 0.0, "js_reach"
+                "JS divergence of outputs, top item removed minus random item removed",
+                0.0,
+                "js_reach",
+                (-math.log(2), math.log(2)),
             ),
             "js_reach": Metric("JS divergence when the top item is removed", 0.0, math.log(2)),
             "delta_alpha": Metric("weight of the top item minus weight of the random one", 0.0, 1.0),
-            "flips_top": Metric("removing the top item flips the decision", "flips_random", 1.0),
+            "flips_top": Metric("removing the top item flips the decision", "flips_random", 1.0, SHARE),
             "flips_random": Metric("removing a random item flips the decision", 0.0, 1.0),
             "flips_both": Metric("both removals flip", 0.0, 1.0),
             "flips_only_top": Metric("only removing the top item flips", 0.0, 1.0),

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnaudit import statistics
 from attnaudit.audits.by_row import by_row
-from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.declaration import CORRELATION, SHARE, Declaration, Metric, Values, declares
 from attnaudit.audits.witnesses import BETWEEN, between, compared
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.errors import InputError
@@ -20,9 +20,11 @@ from attnaudit.limits import ParsedBy, limits
 LISTS = ("average", "all", "non_zero")
 
 
-def _metrics(kind: str, meaning: str) -> dict[str, Metric]:
+def _metrics(kind: str, meaning: str, scale: tuple[float, float]) -> dict[str, Metric]:
     return {
-        f"{kind}_{each}": Metric(f"{meaning}, k {each}", f"{kind}_{each}@random", f"{kind}_{each}@{BETWEEN}")
+        f"{kind}_{each}": Metric(
+            f"{meaning}, k {each}", f"{kind}_{each}@random", f"{kind}_{each}@{BETWEEN}", scale
+        )
         for each in (*LISTS, "fixed")
     }
 
@@ -47,8 +49,8 @@ def _lists(k: int | str) -> list[str]:
     Declaration(
         question="Do attention and the measures name the same most important words?",
         metrics={
-            **_metrics("tau", "top-k Kendall tau; 1 = the same list, -1 = disjoint"),
-            **_metrics("overlap", "share of the k most important words in common"),
+            **_metrics("tau", "top-k Kendall tau; 1 = the same list, -1 = disjoint", CORRELATION),
+            **_metrics("overlap", "share of the k most important words in common", SHARE),
         },
         detects=("shifted",),
         blind={"inert": "the lists are right, although attention cannot change the prediction"},

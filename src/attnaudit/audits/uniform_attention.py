@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from attnaudit import masking, statistics
-from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.declaration import DIFFERENCE, Declaration, Metric, Values, declares
 from attnaudit.contract import AttentionModel, Record
 from attnaudit.counterfactual import flipped, logits_under
 
@@ -17,7 +17,7 @@ from attnaudit.counterfactual import flipped, logits_under
             "tvd": Metric("change of the prediction under uniform attention", 0.0, 1.0),
             "flipped": Metric("uniform attention changes the decision", 0.0, 1.0),
             "correct": Metric("the model's own decision is right", 0.0, 1.0),
-            "accuracy_drop": Metric("accuracy lost under uniform attention", 0.0, "correct"),
+            "accuracy_drop": Metric("accuracy lost under uniform attention", 0.0, "correct", DIFFERENCE),
         },
         detects=("inert",),
         blind={"shifted": "attention is needed, whatever word it stands on"},

@@ -185,11 +185,12 @@ def _intervene(choice: str, plan: Plan) -> None:
 def _show(results: Results) -> None:
     from attnaudit.papers import meister
     from attnaudit.papers.jain_wallace import beside_published
+    from attnaudit.report.tables.table import with_interval
 
     details = results.about["run"]
-    ends = details["performance"]["accuracy_interval"]
-    interval = "(one example: no interval)" if ends is None else f"[{ends[0]:.3f}, {ends[1]:.3f}]"
-    typer.echo(f"Test accuracy {details['performance']['accuracy']:.3f} {interval}\n")
+    performance = details["performance"]
+    ends = performance["accuracy_interval"] or (None, None)
+    typer.echo(f"Test accuracy {with_interval(performance['accuracy'], *ends)}\n")
     typer.echo(str(results.card()))
     if (line := meister.beside_published(details["choices"], details["performance"]["accuracy"])) is not None:
         typer.echo(f"\n{line}")

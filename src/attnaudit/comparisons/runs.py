@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import torch
 
+from attnaudit.intervals import NO_INTERVAL
 from attnaudit.results import Results
+from attnaudit.row_names import EVERY_ROW
 from attnaudit.statistics import bootstrap
 from attnaudit.statistics.inference import Spread, length_matched
-from attnaudit.summary import EVERY_ROW
 
 KEY = ["audit", "measure", "metric", "row"]
 MATCHED = "matched by length"
@@ -33,8 +34,12 @@ def side_by_side(first: Results, second: Results, *, every: bool = False) -> str
         *([f"The two runs are on different data, {data[0]} and {data[1]}.\n"] if data[0] != data[1] else []),
         compare_cards(first, second).to_string(index=False),
         f"\nDifferences (first − second), {how}, {counts} examples:",
-        shown.drop(columns="how").to_string(index=False, float_format="{:.3f}".format),
+        shown.drop(columns="how").to_string(index=False, float_format="{:.3f}".format, na_rep="–")
+        if len(shown)
+        else "No number of either card is in both.",
     ]
+    if single := int((values["difference"].notna() & values["low"].isna()).sum()):
+        lines.append(f"\n{single} of {len(values)} differences: {NO_INTERVAL}.")
     if not every:
         lines.append(
             f"\n{differs.sum()} of {len(values)} numbers differ (the interval excludes 0); --all shows every number."

@@ -54,7 +54,7 @@ def _intervention(done: Path) -> dict[str, Any]:
     about, summary, examples = read_findings(done.parent, done.name, "examples")
     return {
         "name": about["name"],
-        "folder": done.parent.name,
+        "id": done.parent.name.rpartition("-")[2],  # the folder's name may hold that of a file of the user's
         "question": about["question"],
         "answer": about.get("answer", ""),
         "summary": _lines(summary),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -106,7 +107,9 @@ def _example(line: Any, numbers: dict[str, dict[str, float | None]]) -> dict[str
         "evidence": evidence,
         "rows": len(attention) // count if count else 0,
         "attention": packed(attention),
-        "furthest": _sparse(np.asarray(line.furthest, dtype=float)),
+        "pair": _plain_list(getattr(line, "pair", None)),
+        "marks": _rounded_list(getattr(line, "weight_on_marks", None)),
+        "furthest": _furthest(line),
         "jsd": rounded(line.furthest_jsd, 6),
         "upper": rounded(line.furthest_upper, 6),
         "exact": bool(line.furthest_exact),
@@ -115,6 +118,21 @@ def _example(line: Any, numbers: dict[str, dict[str, float | None]]) -> dict[str
         "scores": {each["measure"]: _scaled(each["values"]) for each in line.scores},
         "numbers": numbers.get(line.example_id, {}),
     }
+
+
+def _plain_list(values: Any) -> list[int] | None:
+    return None if values is None else [int(value) for value in values]
+
+
+def _rounded_list(values: Any) -> list[float | None] | None:
+    return None if values is None else [rounded(value, 4) for value in values]
+
+
+def _furthest(line: Any) -> dict[str, Any] | None:
+    """None if no other attention was searched for; older runs then store the attention itself, and NaN for its distance."""
+    if line.furthest is None or math.isnan(line.furthest_jsd):
+        return None
+    return _sparse(np.asarray(line.furthest, dtype=float))
 
 
 def _sparse(weights: np.ndarray) -> dict[str, Any]:

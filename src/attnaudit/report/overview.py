@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from pathlib import PurePath as Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from attnaudit.card import Finding
+from attnaudit.intervals import is_missing, with_interval
 from attnaudit.report.embedding import rounded
 from attnaudit.report.model_words import model_words
+from attnaudit.report.paths import without_folders
 from attnaudit.results import Results
 from attnaudit.store import telling
 
+_LEAST_ON_MARKS = 0.005  # less would be printed as 0 %
 DIMENSIONS = ("dataset", "encoder", "scorer", "projection", "seed")
 _COLUMNS = (
     "measure",
@@ -34,8 +36,8 @@ _COLUMNS = (
 def title(results: Results) -> str:
     choices, texts = results.about.get("run", {}).get("choices"), results.about.get("texts", {})
     if choices is not None:
-        return " · ".join(telling(choices))
-    return f"{texts['model']} · {Path(texts['file']).name}" if "model" in texts else "Your model"
+        return without_folders(" · ".join(telling(choices)))
+    return without_folders(f"{texts['model']} · {texts['file']}") if "model" in texts else "Your model"
 
 
 def dimensions(all_results: Sequence[Results]) -> list[dict[str, str]]:
@@ -63,20 +65,23 @@ def _flat(choices: dict[str, Any], before: str = "") -> dict[str, str]:
         if isinstance(value, dict):
             flat |= _flat(value, f"{before}{key}.")
         else:
-            flat[f"{before}{key}"] = str(value)
+            flat[f"{before}{key}"] = without_folders(str(value))
     return flat
 
 
 def facts(results: Results) -> list[tuple[str, str]]:
     details, about = results.about.get("run", {}), results.about
     told = [
-        ("Examples audited", f"{results.values['example_id'].nunique():,}"),
+        (
+            "Examples audited",
+            f"{results.values['example_id'].nunique():,}"
+            + ("" if len(results.examples) else "; none was kept whole to be shown"),
+        ),
         ("Classes", _listed(about["classes"])),
     ]
     if performance := details.get("performance"):
-        low, high = performance["accuracy_interval"]
-        told.append(("Test accuracy", f"{performance['accuracy']:.3f} [{low:.3f}, {high:.3f}], "
-                                      f"always the most frequent class {performance['majority']:.3f}"))  # fmt: skip
+        accuracy = interval(performance["accuracy"], *(performance["accuracy_interval"] or (None, None)))
+        told.append(("Test accuracy", f"{accuracy}; always the most frequent class {number(performance['majority'])}"))  # fmt: skip
     if data := details.get("data"):
         sizes = ", ".join(f"{name} {count:,}" for name, count in data["sizes"].items())
         told += [
@@ -105,7 +110,7 @@ def facts(results: Results) -> list[tuple[str, str]]:
     told += [("Fidelity", _fidelity(about)), ("Seed", str(about["seed"]))]
     if versions := details.get("versions"):
         told.append(("Made with", ", ".join(f"{name} {versions[name]}" for name in ("attnaudit", "torch") if name in versions)))  # fmt: skip
-    return told
+    return [(name, without_folders(value)) for name, value in told]
 
 
 def _fidelity(about: dict[str, Any]) -> str:
@@ -129,8 +134,9 @@ def missing(results: Results) -> list[tuple[str, str, str]]:
     """(kind, name, reason) of what had nothing to say here."""
     about = results.about
     return [
-        *(("audit", name, reason) for name, reason in about.get("not_applicable", {}).items()),
-        *(("measure", name, reason) for name, reason in about.get("measures_not_applicable", {}).items()),
+        (kind, name, without_folders(reason))
+        for kind, key in (("audit", "not_applicable"), ("measure", "measures_not_applicable"))
+        for name, reason in about.get(key, {}).items()
     ]
 
 
@@ -148,25 +154,51 @@ def tables(results: Results, *, by_class: bool = True) -> dict[str, Any]:
     return {"columns": _COLUMNS, "audits": lines}
 
 
-def bar(finding: Finding) -> dict[str, float] | None:
-    """Where value and interval lie between the least and the largest of floor, ceiling and value, in per cent."""
-    marks = [finding.floor, finding.ceiling, finding.low, finding.high]
-    known = [mark for mark in marks if not math.isnan(mark)]
-    low, high = min(known, default=0.0), max(known, default=0.0)
-    # Where floor, ceiling and value all but coincide, a picture would blow up nothing into something.
-    if not high - low > 0.02:
+def bar(finding: Finding, scales: dict[str, dict[str, list[float]]]) -> dict[str, Any] | None:
+    """Where value, interval, floor and ceiling lie on the metric's declared scale, in per cent, and the ends of the scale.
+
+    None without a scale, as in runs that were stored before scales were.
+    """
+    audit, _, rest = finding.name.rpartition("/")
+    scale = scales.get(audit, {}).get(rest.partition("@")[0])
+    if scale is None or is_missing(finding.value):
         return None
+    least, most = scale
 
     def place(value: float) -> float:
-        return round(100 * (value - low) / (high - low), 2)
+        # Rounding may step over an end.
+        return round(100 * (min(max(value, least), most) - least) / (most - least), 2)
 
     return {
-        "floor": place(finding.floor) if not math.isnan(finding.floor) else -1,
-        "ceiling": place(finding.ceiling) if not math.isnan(finding.ceiling) else -1,
+        "ends": [f"{end:.2f}".rstrip("0").rstrip(".").replace("-", "−") for end in scale],
+        "floor": place(finding.floor) if not is_missing(finding.floor) else -1,
+        "ceiling": place(finding.ceiling) if not is_missing(finding.ceiling) else -1,
         "low": place(finding.low),
         "width": round(place(finding.high) - place(finding.low), 2),
         "value": place(finding.value),
     }
+
+
+def percent(share: float | None) -> str:
+    return "–" if share is None or is_missing(share) else f"{100 * share:.0f} %"
+
+
+def on_marks(results: Results) -> str | None:
+    """How much of the attention is not on words, over the examples kept whole; None if none is, or if it was not stored."""
+    stored = results.examples.get("weight_on_marks")
+    means = [] if stored is None else [np.nanmean(rows) for rows in stored if rows is not None and len(rows)]
+    share = float(np.nanmean(means)) if len(means) else 0.0
+    if not share >= _LEAST_ON_MARKS:
+        return None
+    return (
+        f"On average {100 * share:.0f} % of the attention is on marks such as [CLS] or [SEP], not on words "
+        f"(over {len(means):,} {'example' if len(means) == 1 else 'examples'} kept whole)."
+    )
+
+
+def interval(value: float, low: float | None, high: float | None) -> str:
+    """The mean with its interval, as the page prints numbers."""
+    return with_interval(number(value), low, high, number)
 
 
 def number(value: float | None) -> str:

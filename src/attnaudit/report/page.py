@@ -15,7 +15,9 @@ from attnaudit.report.beside import beside
 from attnaudit.report.chart_data import POINTS, chart_data
 from attnaudit.report.embedding import as_json, policy, static
 from attnaudit.report.example_data import example_data
+from attnaudit.report.row_effects import row_effects
 from attnaudit.results import Results
+from attnaudit.row_names import row_names
 
 SCRIPTS = ("dom.js", "unpack.js", "exact.js", "heatmap.js", "outcome.js", "word_field.js", "playground.js", "examples.js", "numbers.js", "vega.js",
            "chart_specs.js", "chart_specs_more.js", "chart_figure.js", "browse.js", "page.js")  # fmt: skip
@@ -49,7 +51,12 @@ def page_html(
             run["title"] = f"{run['title']} · {dim['other']}"
     data: dict[str, Any] = {
         "runs": [
-            {"title": run["title"], "dimensions": dim, "classes": each.about["classes"]}
+            {
+                "title": run["title"],
+                "dimensions": dim,
+                "classes": each.about["classes"],
+                "rows": row_names(each.about),
+            }
             for run, dim, each in zip(runs, dims, results, strict=True)
         ]
     }
@@ -88,8 +95,9 @@ def environment() -> Environment:
     )
     filters: dict[str, Callable[..., Any]] = {
         "number": overview.number,
-        "percent": lambda share: f"{100 * share:.0f} %",
+        "percent": overview.percent,
         "bar": overview.bar,
+        "interval": overview.interval,
     }
     made.filters |= filters
     return made
@@ -101,5 +109,8 @@ def _run(results: Results, at: int) -> dict[str, Any]:
         "title": overview.title(results),
         "facts": overview.facts(results),
         "card": results.card(),
+        "scales": results.about.get("scales", {}),
+        "marks": overview.on_marks(results),
+        "effects": row_effects(results),
         "missing": overview.missing(results),
     }

@@ -15,6 +15,7 @@ from attnaudit.core.notices import notice
 from attnaudit.core.temporary import is_temporary
 from attnaudit.errors import InputError, NotApplicable
 from attnaudit.report.columns import Columns
+from attnaudit.report.paths import without_folders
 from attnaudit.results import Results
 from attnaudit.store import find_runs, is_complete, load_readable, read_findings
 
@@ -151,7 +152,7 @@ def _read(folder: Path, done: str, detail: str) -> Findings:
 def told(choices: dict[str, Any], keys: Sequence[str]) -> list[str]:
     """These choices in words, without those that are as usual."""
     return [
-        f"seed {choices[key]}" if key == "seed" else str(choices[key])
+        f"seed {choices[key]}" if key == "seed" else without_folders(str(choices[key]))
         for key in keys
         if key in choices and choices[key] != _USUAL.get(key)
     ]

@@ -21,13 +21,16 @@ Text = str | tuple[str, str] | list[str]
 class TextBatch(Batch):
     """A batch of pieces. `leave_out` says what taking a word out means: delete it, put the mask token there, or hide it as padding."""
 
-    per_token: ClassVar[tuple[str, ...]] = (*Batch.per_token, "word", "special", "types")
+    per_token: ClassVar[tuple[str, ...]] = (*Batch.per_token, "word", "special", "types", "pair")
 
     word: Tensor | None = (
         None  # (B,T) int64, counted up over a text; every special piece has a number of its own
     )
     special: Tensor | None = None  # (B,T) bool
     types: Tensor | None = None  # (B,T) int64, which text of a pair, where the model is told
+    pair: Tensor | None = (
+        None  # (B,T) int64, 0 in the first text of a pair and 1 in the second; None without pairs
+    )
     truncated: Tensor | None = None  # (B,) bool, the end of the text was cut off
     leave_out: str = "delete"
     mask_token: int | None = None
@@ -88,6 +91,9 @@ def text_batches(
             word=_padded([read[at].word for at in part]),
             special=_padded([read[at].special for at in part]).bool(),
             types=_padded([read[at].types or [] for at in part]) if read[part[0]].types is not None else None,
+            pair=_padded([read[at].pair or [0] * len(read[at].ids) for at in part])
+            if any(read[at].pair for at in part)
+            else None,
             truncated=torch.tensor([read[at].truncated for at in part]),
             leave_out=leave_out,
             mask_token=mask_token,
@@ -102,6 +108,7 @@ class _Encoded:
     word: list[int]
     special: list[bool]
     types: list[int] | None
+    pair: list[int] | None
     truncated: bool
 
 
@@ -148,7 +155,12 @@ def _encoded(text: Text, tokenizer: Any, limit: int | None, marks: frozenset[int
         word = word_numbers(parts, found["offset_mapping"], found.sequence_ids(0), special)
     else:
         word = word_numbers_by_marks(tokenizer.convert_ids_to_tokens(ids), special)
-    return _Encoded(ids, word, special, found.get("token_type_ids"), truncated)
+    types = found.get("token_type_ids")
+    of_piece = (
+        found.sequence_ids(0) if fast else types
+    )  # a slow tokenizer says it by the types, or not at all
+    pair = [int(each or 0) for each in of_piece] if len(parts) == 2 and of_piece is not None else None
+    return _Encoded(ids, word, special, types, pair, truncated)
 
 
 def _check_counts(texts: int, labels: Sequence[int] | None, ids: Sequence[str] | None) -> None:

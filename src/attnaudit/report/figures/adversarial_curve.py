@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from attnaudit.report.figures.intervals import bars
-from attnaudit.report.figures.style import BLUE, GREY, RED, column, legend_above
+from attnaudit.report.figures.style import BLUE, GREY, column, legend_above, mark_most
 from attnaudit.report.sources import Findings
 
 
@@ -29,12 +27,11 @@ def adversarial_curve(findings: Findings) -> Any:
             f"λ={line.lam:g}",
             (line.tvd, line.jsd),
             textcoords="offset points",
-            xytext=(5, 4 if line.jsd < 0.08 else -9),
+            # Off the line through the points: above it where there is no room below.
+            xytext=(2, 9) if line.jsd < 0.08 else (5, -9),
             fontsize=6.5,
         )
-    axes.axhline(np.log(2), color=RED, lw=0.8, ls="--")
-    axes.annotate("ln 2, the most", (1, np.log(2)), xycoords=("axes fraction", "data"), xytext=(-2, 2),
-                  textcoords="offset points", ha="right", fontsize=6.5, color=RED)  # fmt: skip
+    mark_most(axes)
     axes.set(
         xlabel="change of predictions (TVD)",
         ylabel="distance of attention (JSD)",

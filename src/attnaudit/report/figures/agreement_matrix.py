@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from attnaudit.report.figures.style import column, shown
+from attnaudit.report.figures.style import column, in_words
 from attnaudit.report.sources import Run
 
 _NOT_RANKINGS = ("between_measures",)
@@ -32,9 +32,9 @@ def agreement_matrix(run: Run) -> Any:
         )  # of red, green and blue, green is nearest to lightness
         told = "·" if np.isnan(tau) else f"{tau:.2f}".replace("-", "−")
         axes.text(place, row, told, ha="center", va="center", color="white" if dark else "black")
-    axes.set_xticks(range(len(across)), [shown(each) for each in across])
-    axes.set_yticks(range(len(down)), [shown(each) for each in down])
+    axes.set_xticks(range(len(across)), [in_words(each) for each in across])
+    axes.set_yticks(range(len(down)), [in_words(each) for each in down])
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    axes.set_title("mean tau", pad=4)
+    axes.set_title("mean rank agreement (Kendall's tau)", pad=4)
     return figure

@@ -39,7 +39,7 @@ def dispersion(runs: Sequence[Run]) -> Any:
     for at, title in enumerate(order, start=1):
         axes.text(1.03, at, f"{100 * zeros[title]:.0f} %" if zeros[title] == zeros[title] else "–", va="center",
                   fontsize=6.5)  # fmt: skip
-    axes.text(1.03, len(order) + 0.75, "zeros", va="center", fontsize=6.5)
+    axes.text(1.03, len(order) + 0.6, "weights\nof 0", va="bottom", fontsize=6.5)
     axes.set(xlabel="entropy of attention, 1 = uniform", xlim=(-0.02, 1.02))
     return figure
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from attnaudit.errors import NotApplicable
-from attnaudit.report.figures.style import COLOURS, GREY, LINES, MARKS, RED, column, legend_above, shown
+from attnaudit.report.figures.style import (
+    COLOURS,
+    GREY,
+    LINES,
+    MARKS,
+    RED,
+    column,
+    legend_above,
+    mark_most,
+    shown,
+)
 from attnaudit.report.sources import Run
 
 
@@ -20,7 +29,7 @@ def epsilon_curve(run: Run) -> Any:
     axes.fill_between(found["epsilon"], found["low"], found["high"], color=GREY, alpha=0.3, lw=0)
     axes.plot(found["epsilon"], found["mean"], "-", color="black", lw=1.4, label="all examples")
     tight = np.allclose(found["mean"], upper["mean"], atol=1e-9)
-    label = "upper bound (the same: exact)" if tight else "upper bound"
+    label = "upper bound (equal, so exact)" if tight else "upper bound"
     axes.plot(
         upper["epsilon"],
         upper["mean"],
@@ -38,16 +47,18 @@ def epsilon_curve(run: Run) -> Any:
         part = _curve(run, name, "jsd")
         axes.plot(part["epsilon"], part["mean"], color=COLOURS[at], ls=LINES[at], lw=0.7, marker=MARKS[at], ms=2,
                   label=f"predicted {shown(name)}")  # fmt: skip
-    axes.axhline(math.log(2), color=RED, lw=0.8, ls=":")
-    axes.annotate("ln 2, the most", (1, math.log(2)), xycoords=("axes fraction", "data"), xytext=(0, 1),
-                  textcoords="offset points", ha="right", va="bottom", fontsize=6.5, color=RED)  # fmt: skip
+    mark_most(axes)
     if (found["epsilon"] > 0).all():
         axes.set_xscale("log")
         axes.minorticks_off()
     axes.set_xticks(
         found["epsilon"], [f"{each:g}" for each in found["epsilon"]], rotation=45 if len(found) > 7 else 0
     )
-    axes.set(xlabel="ε (TVD that counts as the same prediction)", ylabel="furthest JSD, mean", ylim=(0, 0.79))
+    axes.set(
+        xlabel="ε (TVD that counts as the same prediction)",
+        ylabel="furthest attention\n(JSD in nats, mean)",
+        ylim=(0, 0.79),
+    )
     axes.grid(axis="y", color=GREY, alpha=0.25, lw=0.4)
     legend_above(figure, *axes.get_legend_handles_labels())
     return figure

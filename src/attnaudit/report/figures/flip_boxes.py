@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnaudit.errors import NotApplicable
-from attnaudit.report.figures.style import BLUE, GREEN, GREY, column, shown
+from attnaudit.report.figures.style import BLUE, GREEN, GREY, column, in_words
 from attnaudit.report.sources import Run
 
 EXACT = "smallest_set"
@@ -32,10 +32,10 @@ def flip_boxes(run: Run) -> Any:
     for name, box in zip(order, drawn["boxes"], strict=True):
         box.set_facecolor((_FILLS.get(name, "white"), 0.5))
     told = {EXACT: "smallest set (exact)"}
-    axes.set_yticks(range(1, len(order) + 1), [told.get(name) or shown(name) for name in order])
+    axes.set_yticks(range(1, len(order) + 1), [told.get(name) or in_words(name) for name in order])
     for at, name in enumerate(order, start=1):
         axes.text(1.03, at, f"{100 * flips[name]:.0f} %", va="center", ha="left", fontsize=6.5)
-    axes.text(1.03, len(order) + 0.75, "flip", va="center", ha="left", fontsize=6.5)
+    axes.text(1.03, len(order) + 0.6, "flips\nat all", va="bottom", ha="left", fontsize=6.5)
     axes.set(xlabel="share removed until the decision flips", xlim=(-0.02, 1.02))
     return figure
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from attnaudit.report.figures.style import RED, column
+from attnaudit.report.figures.style import column, mark_most
 from attnaudit.report.figures.violins import violins_by_peak
 from attnaudit.report.sources import Run
 
@@ -15,6 +14,6 @@ def furthest_violins(run: Run) -> Any:
     jsd, peak = run.need("furthest", "jsd"), run.need("permutation", "max_attention")
     figure, axes = column(2.5)
     violins_by_peak(axes, peak, jsd, run.by_class())
-    axes.axvline(math.log(2), color=RED, lw=0.8, ls="--")
+    mark_most(axes, vertical=True)
     axes.set(xlabel="furthest JSD with the same prediction (nats)", xlim=(-0.015, 0.72))
     return figure

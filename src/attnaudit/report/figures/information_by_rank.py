@@ -6,6 +6,7 @@ from typing import Any
 
 from attnaudit.report.figures.style import BLUE, GREEN, GREY, column, legend_above
 from attnaudit.report.sources import Run
+from attnaudit.report.tables.table import number, with_interval
 
 
 def information_by_rank(run: Run) -> Any:
@@ -23,7 +24,7 @@ def information_by_rank(run: Run) -> Any:
     axes[1].xaxis.get_major_locator().set_params(integer=True)
     tau = found.summary.set_index("metric").loc["weighted_tau"]
     axes[0].set_title(
-        f"weighted tau {tau['value']:.2f} [{tau['low']:.2f}, {tau['high']:.2f}], by chance {tau['floor']:.2f}"
+        f"weighted tau {with_interval(tau['value'], tau['low'], tau['high'], 2)}, by chance {number(tau['floor'], 2)}"
     )
     legend_above(figure, *axes[0].get_legend_handles_labels())
     return figure

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from attnaudit.report.figures.style import RED, column
+from attnaudit.report.figures.style import column, mark_most
 from attnaudit.report.figures.violins import violins_by_peak
 from attnaudit.report.sources import Findings
 
@@ -17,6 +17,6 @@ def seed_violins(findings: Findings) -> Any:
     figure, axes = column(2.2)
     everything = [("all", np.ones(len(together), dtype=bool))]
     violins_by_peak(axes, together["max_attention"].to_numpy(), together["jsd"].to_numpy(), everything)
-    axes.axvline(np.log(2), color=RED, lw=0.8, ls="--")
+    mark_most(axes, vertical=True)
     axes.set(xlabel="JSD between the attention of two seeds", xlim=(-0.015, 0.72))
     return figure

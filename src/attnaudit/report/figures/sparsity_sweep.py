@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnaudit.report.figures.intervals import bars
-from attnaudit.report.figures.style import BLUE, GREEN, GREY, RED, column, legend_above, shown
+from attnaudit.report.figures.style import BLUE, GREEN, GREY, RED, column, in_words, legend_above
 from attnaudit.report.sources import Findings
 
 _SHOWN = (("tau_gradient", "tau with gradient", BLUE, "o"), ("tau_random", "tau with random", GREY, "x"),
@@ -18,7 +18,7 @@ def sparsity_sweep(findings: Findings) -> Any:
     """Of the intervention sparsity: agreement with gradients and with chance, furthest attention, accuracy."""
     order = findings.summary.reset_index(drop=True)
     names = [
-        shown(line.projection) + ("" if np.isnan(line.value) else f" {line.value:g}")
+        in_words(line.projection) + ("" if np.isnan(line.value) else f" {line.value:g}")
         for line in order.itertuples()
     ]
     place = np.arange(len(order))

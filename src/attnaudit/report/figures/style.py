@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
@@ -92,6 +93,24 @@ def shown(text: str, longest: int = LONGEST) -> str:
     plain = "".join(each if each.isprintable() else " " for each in text[: 4 * longest])
     plain = "".join(each if _in_font(each) else "□" for each in plain).strip()
     return plain if len(plain) <= longest else f"{plain[: longest - 1].rstrip()}…"
+
+
+def in_words(name: str) -> str:
+    """The name of a measure as it is read: "leave_one_out" -> "leave one out"."""
+    return shown(name.replace("_", " "))
+
+
+def mark_most(axes: Any, *, vertical: bool = False) -> None:
+    """A dashed line at ln 2, the largest JSD there is, with its name along it."""
+    most = math.log(2)
+    if vertical:
+        axes.axvline(most, color=RED, lw=0.8, ls="--")
+        axes.annotate("ln 2, the most", (most, 1), xycoords=("data", "axes fraction"), xytext=(3, 1),
+                      textcoords="offset points", ha="right", va="bottom", fontsize=6.5, color=RED)  # fmt: skip
+        return
+    axes.axhline(most, color=RED, lw=0.8, ls="--")
+    axes.annotate("ln 2, the most", (1, most), xycoords=("axes fraction", "data"), xytext=(-2, 2),
+                  textcoords="offset points", ha="right", va="bottom", fontsize=6.5, color=RED)  # fmt: skip
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any
 
 from attnaudit.errors import NotApplicable
 from attnaudit.report.figures.histograms import histograms_by_class, outline
-from attnaudit.report.figures.style import column, legend_above, shown
+from attnaudit.report.figures.style import column, in_words, legend_above
 from attnaudit.report.sources import Run
 
 _FIRST = ("gradient", "leave_one_out")  # the paper's two
@@ -27,7 +27,7 @@ def tau_histograms(run: Run) -> Any:
         if chance is not None:
             outline(each, chance, _BINS, (-1, 1), label="random scores", color="black", ls=":", lw=1.1)
         each.set(ylabel="share of examples", xlim=(-1, 1), xticks=(-1, -0.5, 0, 0.5, 1))
-        each.set_title(f"tau with {shown(measure)}", loc="left", pad=2)
+        each.set_title(f"tau with {in_words(measure)}", loc="left", pad=2)
     axes[-1, 0].set_xlabel("Kendall's tau with attention")
     legend_above(figure, *axes[0, 0].get_legend_handles_labels())
     return figure

@@ -22,8 +22,8 @@ def top_item_scatter(run: Run) -> Any:
     axes.axhline(0, color="black", lw=0.7, zorder=0)
     below = float((change[known] < 0).mean())
     axes.set(
-        xlabel="Δ attention, top item minus random item",
-        ylabel="ΔJS of the output",
+        xlabel="attention, top item minus random item",
+        ylabel="change of the output (JSD),\ntop item minus random item",
         xlim=(0, 1),
         title=f"n = {known.sum():,}; random item mattered more in {100 * below:.1f} %",
     )

@@ -2,8 +2,6 @@
 const browse = (() => {
   "use strict";
   const RANDOM = "random";
-  const isPair = (name) => name.includes("|") || name === "between_measures";
-  const first = (names, wanted) => (names.includes(wanted) ? wanted : names[0]);
   const measureChoices = (part, skip = () => false) => Object.keys(part.measures).filter((name) => !skip(name));
 
   /** title: the question; caption: how to read it; draw(data, view) -> {rows, spec, height}; measures(data): what can be chosen. */
@@ -74,7 +72,7 @@ const browse = (() => {
     const found = dom.json("beside") || { corpus: {}, interventions: [] };
     const corpus = (found.corpus[at] || []).filter((each) => each.detail.length && "mi" in each.detail[0]).map((each) => ({ id: "mi", title: each.question,
       caption: "Mutual information by rank of attention; dashed lines beside it are the words themselves and the shuffled floor.", draw: (_, view) => moreCharts.information(each, view) }));
-    const others = found.interventions.map((each, n) => ({ id: `intervention-${n}`, title: each.question, caption: `${each.answer ? `${each.answer} ` : ""}Intervention ${each.name}: ${each.folder}.`,
+    const others = found.interventions.map((each, n) => ({ id: `intervention-${n}`, title: each.question, caption: `${each.answer ? `${each.answer} ` : ""}Intervention ${each.name} (${each.id}).`,
       draw: (_, view) => moreCharts.apart(each, view), table: moreCharts.apart(each, {}) ? null : () => summaryTable(each) }));
     return [...corpus, ...others];
   }
@@ -84,10 +82,13 @@ const browse = (() => {
     return { rows: found.summary, element: numbers.table(columns, found.summary.map((line) => columns.map((name) => line[name]))) };
   }
 
-  function mount(root, at, runs, choose) {
+  const chartsOf = (at) => [...CHARTS.filter((chart) => chart.has(dom.json(`charts-${at}`))), ...extras(at)];
+  const has = (at, runs) => runs.length > 1 || chartsOf(at).length > 0;
+
+  function mount(root, at, runs) {
     const data = dom.json(`charts-${at}`);
     const state = { group: -1 };
-    const charts = [...CHARTS.filter((chart) => chart.has(data)), ...extras(at)];
+    const charts = chartsOf(at);
     const figures = dom.make("div", { class: "charts" });
     const drawAll = () => figures.replaceChildren(...charts.map((chart) => chartFigure.create(chart, data, state)));
     const sampled = data.points && data.points.count < data.examples
@@ -116,5 +117,5 @@ const browse = (() => {
     return dom.make("section", { class: "charts" }, chartFigure.create(chart, {}, { group: -1 }));
   }
 
-  return { first, isPair, mount };
+  return { has, mount };
 })();

@@ -1,8 +1,8 @@
 // One chart with its question, how to read it, its own choice, and what it can be saved as.
 const chartFigure = (() => {
   "use strict";
-  const plainNames = { between_measures: "measures with each other" };
-  const named = (name) => plainNames[name] ?? name.replaceAll("_", " ").replace("|", " with ");
+  const plainNames = new Map([["between_measures", "measures with each other"]]);
+  const named = (name) => plainNames.get(name) ?? name.replaceAll("_", " ").replace("|", " with ");
 
   const dark = () => matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
   const PALETTE = { // Okabe & Ito, lightened for a dark page

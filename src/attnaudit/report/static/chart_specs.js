@@ -7,8 +7,20 @@ const chartSpecs = (() => {
   /** group -1 is all examples together; a view of one class keeps that one. */
   const inView = (view) => (group) => view.group < 0 || group === view.group;
   const className = (data, group) => (group < 0 ? "all" : data.classes[group]);
-  const colour = (data, view, title = "predicted") => ({ field: "class", type: "nominal", title,
-    scale: { domain: data.classes }, legend: data.classes.length > 1 ? { orient: "top", title, labelLimit: 140, columns: Math.max(1, Math.floor(view.width / 130)) } : null });
+
+  /**
+   * Names from the data never reach Vega as values to group by: it keeps groups in plain objects, where "constructor" is there before it is
+   * put in. It gets keys, and writes the names for them.
+   */
+  const key = (at) => `k${at}`;
+  const keys = (names) => names.map((_, at) => key(at));
+  const NAMED = { labelExpr: "names[toNumber(slice(datum.value, 1))]" };
+  const params = (names) => [{ name: "names", value: names.map(dom.shown) }];
+  /** What is drawn without the keys: for the CSV. */
+  const rowsOf = (values) => values.map(({ key: _, ...row }) => row);
+
+  const colour = (data, view, title = "predicted") => ({ field: "key", type: "nominal", title,
+    scale: { domain: keys(data.classes) }, legend: data.classes.length > 1 ? { ...NAMED, orient: "top", title, labelLimit: 140, columns: Math.max(1, Math.floor(view.width / 130)) } : null });
   const quantity = (field, title, extra = {}) => ({ field, type: "quantitative", title, ...extra });
 
   const told = (...fields) => fields.map((field) => (typeof field === "string" ? { field } : field));
@@ -16,10 +28,10 @@ const chartSpecs = (() => {
   /** Histograms by class, side by side in each bin's height; `beside`: counts of another measure as a line. */
   function histogram(data, part, measure, view, title, beside) {
     const bins = part.measures[measure].counts[0].length, width = (part.high - part.low) / bins;
-    const rows = [];
+    const values = [], beyond = [];
     part.measures[measure].counts.forEach((counts, group) => {
       if (!inView(view)(group)) return;
-      counts.forEach((count, at) => rows.push({ class: className(data, group), from: part.low + at * width, to: part.low + (at + 1) * width, count }));
+      counts.forEach((count, at) => values.push({ key: key(group), class: className(data, group), from: part.low + at * width, to: part.low + (at + 1) * width, count }));
     });
     const layer = [{ mark: { type: "bar", binSpacing: 0.5, opacity: 0.85 }, encoding: {
       x: quantity("from", title, { bin: { binned: true, step: width }, scale: { domain: [part.low, part.high] }, axis: { tickCount: 8, format: ".2~f" } }),
@@ -31,9 +43,9 @@ const chartSpecs = (() => {
       const line = totals.map((floor, at) => ({ middle: part.low + (at + 0.5) * width, floor }));
       layer.push({ data: { values: line }, mark: { type: "line", interpolate: "step", strokeDash: [4, 3], strokeWidth: 1.5, color: view.ink },
         encoding: { x: quantity("middle", title), y: quantity("floor", "examples"), tooltip: told({ field: "middle", format: ".3f" }, "floor") } });
-      line.forEach(({ middle, floor }) => rows.push({ class: plain(beside), from: middle - width / 2, to: middle + width / 2, count: floor }));
+      line.forEach(({ middle, floor }) => beyond.push({ class: plain(beside), from: middle - width / 2, to: middle + width / 2, count: floor }));
     }
-    return { rows, spec: { layer, data: { values: rows.filter((row) => row.class !== plain(beside ?? "")) } } };
+    return { rows: [...rowsOf(values), ...beyond], spec: { layer, params: params(data.classes), data: { values } } };
   }
 
   function points(data, x, y, view) {
@@ -43,14 +55,14 @@ const chartSpecs = (() => {
     const rows = [];
     xs.forEach((value, at) => {
       const group = groups.charCodeAt(at);
-      if (inView(view)(group) && Number.isFinite(value) && Number.isFinite(ys[at])) rows.push({ class: className(data, group), [x]: value, [y]: ys[at] });
+      if (inView(view)(group) && Number.isFinite(value) && Number.isFinite(ys[at])) rows.push({ key: key(group), class: className(data, group), [x]: value, [y]: ys[at] });
     });
     return rows;
   }
 
   function scatter(data, view, x, y, xTitle, yTitle, most) {
-    const rows = points(data, x, y, view);
-    return rows && { rows, spec: { data: { values: rows }, mark: { type: "point", filled: true, size: 18, opacity: 0.45 }, encoding: {
+    const values = points(data, x, y, view);
+    return values && { rows: rowsOf(values), spec: { params: params(data.classes), data: { values }, mark: { type: "point", filled: true, size: 18, opacity: 0.45 }, encoding: {
       x: quantity(x, xTitle, { scale: { domain: [0, 1] } }), y: quantity(y, yTitle, { scale: { domain: [0, most] } }), color: colour(data, view),
       shape: colour(data, view),
       tooltip: told("class", { field: x, format: ".4f" }, { field: y, format: ".4f" }) } } };
@@ -58,11 +70,11 @@ const chartSpecs = (() => {
 
   function violins(data, view) {
     const bins = data.violins[0].counts.length;
-    const rows = data.violins.filter((each) => inView(view)(each.class)).flatMap((each) => {
+    const values = data.violins.filter((each) => inView(view)(each.class)).flatMap((each) => {
       const total = each.counts.reduce((a, b) => a + b, 0);
-      return each.counts.map((count, at) => ({ class: className(data, each.class), largest: each.widest, change: (at + 0.5) / bins, share: count / total, count }));
+      return each.counts.map((count, at) => ({ key: key(each.class), class: className(data, each.class), largest: each.widest, change: (at + 0.5) / bins, share: count / total, count }));
     });
-    return { rows, spec: { data: { values: rows }, facet: { row: { field: "largest", type: "nominal", title: "largest weight", sort: ["0.75–1", "0.5–0.75", "0.25–0.5", "0–0.25"],
+    return { rows: rowsOf(values), spec: { params: params(data.classes), data: { values }, facet: { row: { field: "largest", type: "nominal", title: "largest weight", sort: ["0.75–1", "0.5–0.75", "0.25–0.5", "0–0.25"],
       header: { labelAngle: 0, labelAlign: "left" } } },
     spacing: 2, spec: { width: view.width - 130, height: 62, mark: { type: "area", interpolate: "monotone", opacity: 0.75 }, encoding: {
       x: quantity("change", "median change when shuffled (TVD)", { scale: { domain: [0, 1] } }),
@@ -83,5 +95,5 @@ const chartSpecs = (() => {
       { data: { values: [{ most: LN2 }] }, mark: { type: "rule", strokeDash: [2, 2], color: view.soft }, encoding: { y: quantity("most", "furthest attention (JSD)") } }] } };
   }
 
-  return { epsilon, histogram, inView, className, plain, quantity, scatter, violins };
+  return { NAMED, className, epsilon, histogram, key, keys, params, plain, quantity, rowsOf, scatter, violins };
 })();

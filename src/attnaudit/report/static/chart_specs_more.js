@@ -1,19 +1,21 @@
 // More plots: removals, the matrix of measures, mutual information, interventions, all runs at a glance.
 const moreCharts = (() => {
   "use strict";
-  const { plain, quantity } = chartSpecs;
+  const { NAMED, key, keys, params, plain, quantity, rowsOf } = chartSpecs;
+  const EXACT = "smallest set (exact)";
 
   function removal(data, view) {
     const wanted = view.group < 0 ? -1 : view.group;
     const rows = data.removal.filter((each) => each.class === wanted).map((each) => ({ ...each, class: chartSpecs.className(data, each.class),
-      measure: each.measure === "smallest_set" ? "smallest set (exact)" : plain(each.measure), ever: each.flipped / each.count }));
-    const exact = (row) => Number(row.measure !== "smallest set (exact)");
+      measure: each.measure === "smallest_set" ? EXACT : plain(each.measure), ever: each.flipped / each.count }));
+    const exact = (row) => Number(row.measure !== EXACT);
     rows.sort((a, b) => exact(a) - exact(b) || a.q50 - b.q50 || a.q75 - b.q75 || b.flipped - a.flipped);
-    const y = { field: "measure", type: "nominal", title: null, sort: rows.map((row) => row.measure), axis: { labelLimit: 170 } };
+    const values = rows.map((row, at) => ({ ...row, key: key(at) }));
+    const y = { field: "key", type: "nominal", title: null, scale: { domain: keys(rows) }, axis: { ...NAMED, labelLimit: 170 } };
     const tooltip = ["measure", "q5", "q25", "q50", "q75", "q95", "flipped", "count"].map((field) => ({ field }));
-    const mark = { condition: { test: "datum.measure === 'smallest set (exact)'", value: view.second }, value: view.first };
+    const mark = { condition: { test: `datum.measure === '${EXACT}'`, value: view.second }, value: view.first };
     const title = "share of words removed until the decision flips";
-    return rows.length ? { rows, height: 24 * rows.length, spec: { data: { values: rows }, layer: [
+    return rows.length ? { rows, height: 24 * rows.length, spec: { params: params(rows.map((row) => row.measure)), data: { values }, layer: [
       { mark: "rule", encoding: { y, x: quantity("q5", title, { scale: { domain: [0, 1] } }), x2: { field: "q95" }, color: mark } },
       { mark: { type: "bar", height: 12, opacity: 0.55 }, encoding: { y, x: quantity("q25", title), x2: { field: "q75" }, color: mark, tooltip } },
       { mark: { type: "tick", thickness: 2, height: 14, color: view.ink }, encoding: { y, x: quantity("q50", title), tooltip } }] } } : null;
@@ -35,13 +37,14 @@ const moreCharts = (() => {
 
   function matrix(data, view) {
     const { names, cells } = data.matrix;
-    const shown = names.map(plain);
-    const rows = cells.flatMap((cell) => [cell, { ...cell, a: cell.b, b: cell.a }]).map((cell) => ({ ...cell, a: plain(cell.a), b: plain(cell.b) }));
-    const axis = (field) => ({ field, type: "nominal", title: null, sort: shown, scale: { domain: shown }, axis: { labelAngle: field === "a" ? -40 : 0, labelLimit: 150, labelOverlap: false } });
-    return { rows, height: 26 * names.length, spec: { data: { values: rows }, layer: [
-      { mark: "rect", encoding: { x: axis("a"), y: axis("b"), tooltip: ["a", "b", "tau", "count"].map((field) => ({ field })),
+    const both = cells.flatMap((cell) => [cell, { ...cell, a: cell.b, b: cell.a }]);
+    const rows = both.map((cell) => ({ ...cell, a: plain(cell.a), b: plain(cell.b) }));
+    const values = rows.map((row, at) => ({ ...row, across: key(names.indexOf(both[at].a)), down: key(names.indexOf(both[at].b)) }));
+    const axis = (field) => ({ field, type: "nominal", title: null, scale: { domain: keys(names) }, axis: { ...NAMED, labelAngle: field === "across" ? -40 : 0, labelLimit: 150, labelOverlap: false } });
+    return { rows, height: 26 * names.length, spec: { params: params(names.map(plain)), data: { values }, layer: [
+      { mark: "rect", encoding: { x: axis("across"), y: axis("down"), tooltip: ["a", "b", "tau", "count"].map((field) => ({ field })),
         color: quantity("tau", "tau", { scale: { domain: [-1, 0, 1], range: view.diverging, interpolate: "rgb" }, legend: { orient: "top", gradientLength: 140, gradientThickness: 8 } }) } },
-      ...(view.width < 380 ? [] : [{ mark: { type: "text", fontSize: 10 }, encoding: { x: axis("a"), y: axis("b"), text: { field: "tau", format: ".2f" },
+      ...(view.width < 380 ? [] : [{ mark: { type: "text", fontSize: 10 }, encoding: { x: axis("across"), y: axis("down"), text: { field: "tau", format: ".2f" },
         color: { condition: { test: "abs(datum.tau) > 0.6", value: view.onStrong }, value: view.ink } } }])] } };
   }
 
@@ -60,11 +63,11 @@ const moreCharts = (() => {
   function sweep(found) {
     const kinds = { tau_gradient: "tau with gradient", tau_random: "tau with random", furthest_jsd: "furthest attention (JSD)", accuracy: "accuracy" };
     const name = (line) => plain(line.projection) + (line.value === null ? "" : ` ${line.value}`);
-    const rows = found.summary.flatMap((line) => Object.entries(kinds).filter(([key]) => key in line)
-      .map(([key, told]) => ({ projection: name(line), kind: told, mean: line[key], low: line[`${key}_low`] ?? line[key], high: line[`${key}_high`] ?? line[key] })));
-    const x = { field: "projection", type: "nominal", title: null, sort: null, axis: { labelAngle: -40 } };
+    const values = found.summary.flatMap((line, at) => Object.entries(kinds).filter(([column]) => column in line)
+      .map(([column, told]) => ({ key: key(at), projection: name(line), kind: told, mean: line[column], low: line[`${column}_low`] ?? line[column], high: line[`${column}_high`] ?? line[column] })));
+    const x = { field: "key", type: "nominal", title: null, sort: null, axis: { ...NAMED, labelAngle: -40 } };
     const tooltip = ["projection", "kind", "mean", "low", "high"].map((field) => ({ field }));
-    return { rows, spec: { data: { values: rows }, layer: [
+    return { rows: rowsOf(values), spec: { params: params(found.summary.map(name)), data: { values }, layer: [
       { mark: { type: "rule" }, encoding: { x, y: quantity("low", "mean"), y2: { field: "high" }, color: kind() } },
       { mark: { type: "point", filled: true, size: 45 }, encoding: { x, y: quantity("mean", "mean"), color: kind(), shape: marked(), tooltip } }] } };
   }
@@ -95,10 +98,11 @@ const moreCharts = (() => {
 
   /** One number of every run, with its interval, floor and ceiling. */
   function glance(lines, view) {
-    const rows = lines.map((line) => ({ ...line, name: line.run }));
-    const y = { field: "name", type: "nominal", title: null, sort: null, axis: { labelLimit: Math.max(120, view.width * 0.4) } };
+    const rows = lines;
+    const values = rows.map((row, at) => ({ ...row, key: key(at) }));
+    const y = { field: "key", type: "nominal", title: null, sort: null, axis: { ...NAMED, labelLimit: Math.max(120, view.width * 0.4) } };
     const tooltip = ["run", "mean", "low", "high", "floor", "ceiling"].map((field) => ({ field, ...(field === "run" ? {} : { format: ".3f" }) }));
-    return { rows, height: Math.max(60, 22 * rows.length), spec: { data: { values: rows }, layer: [
+    return { rows, height: Math.max(60, 22 * rows.length), spec: { params: params(rows.map((row) => row.run)), data: { values }, layer: [
       { mark: { type: "tick", color: view.soft, thickness: 1.5, height: 12 }, encoding: { y, x: quantity("floor", null) } },
       { mark: { type: "tick", color: view.soft, thickness: 1.5, height: 12 }, encoding: { y, x: quantity("ceiling", null) } },
       { mark: { type: "rule", strokeWidth: 3, color: view.first, opacity: 0.5 }, encoding: { y, x: quantity("low", null), x2: { field: "high" } } },

@@ -76,7 +76,7 @@ const dom = (() => {
       if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
       return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     };
-    return [names, ...rows.map((row) => names.map((name) => row[name]))]
+    return [names, ...rows.map((row) => names.map((name) => (Object.hasOwn(row, name) ? row[name] : null)))]
       .map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
   }
 

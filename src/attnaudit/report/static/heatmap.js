@@ -2,13 +2,17 @@
 const heatmap = (() => {
   "use strict";
   const PIECE = 120;
+  const PARTS = ["first text", "second text"];
 
-  /** The pieces of a text, each filled by draw(n) for its words. */
-  function pieces(count, draw) {
+  /** The pieces of a text, each filled by draw(n) for its words; pair: for each word 0 or 1, the text of a pair it is in. */
+  function pieces(count, draw, pair = null) {
     const out = [];
     for (let start = 0; start < count; start += PIECE) {
       const piece = dom.make("span", { class: count > PIECE ? "piece" : "whole" });
-      for (let n = start; n < Math.min(start + PIECE, count); n += 1) piece.append(draw(n), " ");
+      for (let n = start; n < Math.min(start + PIECE, count); n += 1) {
+        if (pair && (n === 0 || pair[n] !== pair[n - 1])) piece.append(dom.make("span", { class: "part", text: PARTS[pair[n]] }));
+        piece.append(draw(n), " ");
+      }
       out.push(piece);
     }
     return out;
@@ -31,7 +35,7 @@ const heatmap = (() => {
    * {element}: the words in the colours of their weights; evidence underlined. onPoint(n) for the word that is pointed at or, with the
    * arrow keys, gone to.
    */
-  function create({ tokens, weights, evidence, name, withNumbers, onPoint }) {
+  function create({ tokens, weights, evidence, pair, name, withNumbers, onPoint }) {
     const marked = new Set(evidence || []);
     const shade = shades(weights);
     const words = [];
@@ -46,7 +50,7 @@ const heatmap = (() => {
     const element = dom.make("div", {
       class: "heatmap", dir: "auto", tabindex: "0", role: "group",
       "aria-label": `${name}: ${tokens.length} words. Arrow keys read their weights.`,
-    }, ...pieces(tokens.length, draw));
+    }, ...pieces(tokens.length, draw, pair));
     let current = -1;
     const point = (n) => {
       if (n < 0 || n >= tokens.length || n === current) return;
@@ -69,5 +73,5 @@ const heatmap = (() => {
     return { element };
   }
 
-  return { create, pieces, shades };
+  return { PARTS, create, pieces, shades };
 })();

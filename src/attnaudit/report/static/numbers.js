@@ -1,7 +1,7 @@
 // Every number of a run: one table an audit, drawn when it is opened.
 const numbers = (() => {
   "use strict";
-  const HEADS = { group: "predicted class", nan_share: "undefined", count: "examples", low: "95 % from", high: "to" };
+  const HEADS = new Map(Object.entries({ group: "predicted class", nan_share: "undefined", count: "examples", low: "95 % from", high: "to" }));
   const SHARE = new Set(["nan_share"]), TEXT = new Set(["measure", "metric", "group"]);
 
   function cell(name, value) {
@@ -13,7 +13,7 @@ const numbers = (() => {
   function table(columns, lines) {
     const group = columns.indexOf("group");
     return dom.make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" }, dom.make("table", {},
-      dom.make("thead", {}, dom.make("tr", {}, ...columns.map((name) => dom.make("th", { scope: "col", text: HEADS[name] ?? name })))),
+      dom.make("thead", {}, dom.make("tr", {}, ...columns.map((name) => dom.make("th", { scope: "col", text: HEADS.get(name) ?? name })))),
       dom.make("tbody", {}, ...lines.map((line) => dom.make("tr", { class: line[group] === "all" ? null : "class" },
         ...columns.map((name, at) => dom.make("td", { class: TEXT.has(name) ? "text" : null, text: cell(name, line[at]) })))))));
   }

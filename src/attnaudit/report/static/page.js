@@ -9,33 +9,38 @@ const page = (() => {
   let run = 0, open = 0, played = null;
 
   const examplesOf = (at) => dom.json(`examples-${at}`) || { examples: [], rule: "" };
+  const playable = (at) => examplesOf(at).examples.filter((each) => each.readout);
+
+  /** A part without content is not offered. */
+  const has = {
+    overview: () => true,
+    browse: () => browse.has(run, runs),
+    examples: () => examplesOf(run).examples.length > 0,
+    playground: () => playable(run).length > 0,
+  };
+  const offered = () => panels.flatMap((panel, at) => (has[panel.id]() ? [at] : []));
 
   const draw = {
     overview() {
       document.querySelectorAll("[data-run]").forEach((each) => { each.hidden = Number(each.dataset.run) !== run; });
       numbers.mount(document.querySelector(`[data-run="${run}"] .numbers`), dom.json(`tables-${run}`));
     },
-    browse() { browse.mount(document.getElementById("browse-body"), run, runs, choose); },
+    browse() { browse.mount(document.getElementById("browse-body"), run, runs); },
     examples() { examples.mount(document.getElementById("examples-body"), runs[run], examplesOf(run), play); },
     playground() { drawPlayground(); },
   };
 
   function drawPlayground() {
     const root = document.getElementById("playground-body");
-    const playable = examplesOf(run).examples.filter((each) => each.readout);
-    if (!playable.length) {
-      root.replaceChildren(dom.make("p", { class: "soft", text:
-        "No example of this run has a readout: its output layer is not linear in the attention, or weight lies on tokens that are not shown." }));
-      return;
-    }
-    const chosen = playable.find((each) => each.id === played) || playable[0];
+    const all = playable(run);
+    const chosen = all.find((each) => each.id === played) || all[0];
     const example = unpack.example(chosen);
-    const name = (each) => `${each.id} · ${each.tokens.join(" ").slice(0, 50)}`;
+    const name = (each) => `${each.id} · ${unpack.line(each).slice(0, 50)}`;
     const go = (step) => {
-      played = playable[(playable.indexOf(chosen) + step + playable.length) % playable.length].id;
+      played = all[(all.indexOf(chosen) + step + all.length) % all.length].id;
       drawPlayground();
     };
-    const picked = dom.select("Example", playable.map((each) => [each.id, name(each)]), chosen.id, (id) => { played = id; drawPlayground(); });
+    const picked = dom.select("Example", all.map((each) => [each.id, name(each)]), chosen.id, (id) => { played = id; drawPlayground(); });
     root.replaceChildren(
       dom.make("div", { class: "controls" }, picked.element, dom.button("Previous", () => go(-1)), dom.button("Next", () => go(1))),
       example.query ? dom.make("p", { class: "query" }, "Asked: ", dom.word(example.query)) : "",
@@ -44,9 +49,12 @@ const page = (() => {
 
   function play(id) { played = id; drawn.delete("playground"); show(tabs.findIndex((tab) => tab.getAttribute("aria-controls") === "playground")); }
 
-  function show(at, focus = false) {
+  function show(wanted, focus = false) {
+    const there = offered();
+    const at = there.includes(wanted) ? wanted : there[0];
     open = at;
     tabs.forEach((tab, n) => {
+      tab.hidden = !there.includes(n);
       tab.setAttribute("aria-selected", String(n === at));
       tab.tabIndex = n === at ? 0 : -1;
       panels[n].hidden = n !== at;
@@ -95,7 +103,8 @@ const page = (() => {
       tab.addEventListener("click", () => show(at));
       tab.addEventListener("keydown", (event) => {
         const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-        if (step) { event.preventDefault(); show((at + step + tabs.length) % tabs.length, true); }
+        const there = offered();
+        if (step) { event.preventDefault(); show(there[(there.indexOf(at) + step + there.length) % there.length], true); }
       });
     });
     document.querySelectorAll("[data-choose]").forEach((each) => each.addEventListener("click", () => choose(Number(each.dataset.choose))));

@@ -101,7 +101,7 @@ const playground = (() => {
         dom.button("Original", () => set(start.slice())),
         dom.button("Uniform", uniform),
         dom.button("Permute", () => set(exact.permuted(start, random), "The same weights in a random order.")),
-        dom.button("Furthest with the same answer", furthest),
+        two || example.furthest ? dom.button("Furthest with the same answer", furthest) : null,
         dom.button("Smallest removal that flips", flip)),
       note,
       dom.make("div", { class: "controls" },

@@ -50,18 +50,25 @@ const unpack = (() => {
     return row < 0 ? meanOf(rows) : rows[row];
   }
 
-  /** attention(row), furthest(row), score(measure, row); readout: items × candidate classes, or null. */
+  /** The words on one line, with a bar between the two texts of a pair. */
+  const line = (raw) => raw.tokens.map((token, n) => (n && raw.pair && raw.pair[n] !== raw.pair[n - 1] ? `| ${token}` : token)).join(" ");
+
+  /** Weight on marks such as [CLS], of row `row` or the mean over rows for -1; null in runs that do not store it. */
+  const onMarks = (raw, row) => (raw.marks?.length ? ofRow(raw.marks, 1, row)[0] : null);
+
+  /** attention(row), score(measure, row); furthest(row), null if it was not searched for; marks(row); readout: items × candidate classes, or null. */
   function example(raw) {
     const count = raw.tokens.length;
-    const attention = float32(raw.attention), furthest = sparse(raw.furthest);
+    const attention = float32(raw.attention), furthest = raw.furthest && sparse(raw.furthest);
     return {
       ...raw,
       attention: (row = -1) => ofRow(attention, count, row),
-      furthest: (row = -1) => ofRow(furthest, count, row),
+      furthest: furthest && ((row = -1) => ofRow(furthest, count, row)),
+      marks: (row = -1) => onMarks(raw, row),
       score: (measure, row = -1) => ofRow(scaled(raw.scores[measure]), count, row),
       readout: raw.readout ? split(float32(raw.readout), raw.candidates.length) : null,
     };
   }
 
-  return { example, float32 };
+  return { example, float32, line };
 })();

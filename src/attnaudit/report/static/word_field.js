@@ -17,7 +17,7 @@ const wordField = (() => {
       buttons[n].dataset.n = n;
       return buttons[n];
     };
-    const pieces = heatmap.pieces(count, draw);
+    const pieces = heatmap.pieces(count, draw, example.pair);
     const element = dom.make("div", { class: "words", dir: "auto", role: "group", "aria-label": "words and their attention" }, ...pieces);
 
     const wordAt = (event) => {
@@ -104,7 +104,7 @@ const wordField = (() => {
 
     function paint(piece) {
       if (!shown) return;
-      for (const button of piece.children) {
+      for (const button of piece.querySelectorAll(".w")) {
         const n = Number(button.dataset.n), figure = shown[n].toFixed(3);
         if (figures[n].textContent !== figure) figures[n].textContent = figure;
         button.style.setProperty("--s", shade[n].toFixed(3));

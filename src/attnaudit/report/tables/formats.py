@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
@@ -11,6 +12,8 @@ import pandas as pd
 from attnaudit.report.tables.table import PaperTable
 
 _LONGEST = 60  # characters of a printed cell
+_LONGEST_HEAD = 160
+_HEAD = 20  # characters of a line of a column's head
 _LONG = 45  # lines; longer tables may break over pages
 _LATEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
           "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
@@ -57,7 +60,7 @@ def to_markdown(table: PaperTable) -> str:
     align = ["---" if at < table.words else "---:" for at in range(frame.shape[1])]
     heads = [f"{head} {name}".strip() for head, name in zip(_heads(table), frame.columns, strict=True)]
     rows = [[markdown(str(each)) for each in row] for row in frame.itertuples(index=False)]
-    lines = [[markdown(each) for each in heads], align, *rows]
+    lines = [[markdown(each, _LONGEST_HEAD) for each in heads], align, *rows]
     return (
         f"{markdown(table.caption, 500)}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
     )
@@ -68,7 +71,7 @@ def to_latex(table: PaperTable) -> str:
     frame = table.printed
     kind = "longtable" if len(frame) > _LONG else "tabular"
     columns = "l" * table.words + "r" * (frame.shape[1] - table.words)
-    head = [*_spanning(_heads(table)), _row([latex(str(each)) for each in frame.columns])]
+    head = [*_spanning(_heads(table)), _row([_stacked(str(each)) for each in frame.columns])]
     body: list[str] = []
     above = [""] * table.words
     for row in frame.itertuples(index=False):
@@ -104,6 +107,13 @@ def _spanning(heads: Sequence[str]) -> list[str]:
         rules += [rf"\cmidrule(lr){{{at}-{at + width - 1}}}"] if head else []
         at += width
     return [_row(cells), " ".join(rules)]
+
+
+def _stacked(head: str) -> str:
+    """A long head on several lines, or its column would be as wide as it is."""
+    lines = textwrap.wrap(_short(head, _LONGEST_HEAD), _HEAD) or [""]
+    stacked = r" \\ ".join(map(latex, lines))
+    return stacked if len(lines) == 1 else rf"\shortstack[r]{{{stacked}}}"
 
 
 def _row(cells: Sequence[str]) -> str:

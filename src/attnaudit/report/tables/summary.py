@@ -1,37 +1,55 @@
-"""Every mean of a run with its interval, floor, ceiling and how often it is undefined: overall, or by predicted class."""
+"""Every mean of a run with its interval, floor, ceiling and how often it is undefined: overall, by predicted class or by attention row."""
 
 from __future__ import annotations
+
+import pandas as pd
 
 from attnaudit.errors import NotApplicable
 from attnaudit.report.sources import Run
 from attnaudit.report.tables.table import PaperTable, number, percent, with_interval
+from attnaudit.row_names import EVERY_ROW
 
 _STATISTICS = ["mean", "low", "high", "sd", "floor", "ceiling", "relative", "nan_share", "count"]
 
 
 def summary(run: Run) -> PaperTable:
     """Overall; the mean over rows where a site has several."""
-    return _table(run, by_class=False)
+    frame = run.results.summaries
+    return _table(run, _mean_over_rows(frame[frame["group"] == "all"]), [], "overall")
 
 
 def summary_by_class(run: Run) -> PaperTable:
-    """By predicted class."""
-    return _table(run, by_class=True)
-
-
-def _table(run: Run, *, by_class: bool) -> PaperTable:
+    """By predicted class; the mean over rows where a site has several."""
     frame = run.results.summaries
-    frame = frame[(frame["group"] != "all") if by_class else (frame["group"] == "all")]
-    if not len(frame):
+    part = _mean_over_rows(frame[frame["group"] != "all"]).rename(columns={"group": "predicted"})
+    return _table(run, part, ["predicted"], "by predicted class")
+
+
+def summary_by_row(run: Run) -> PaperTable:
+    """By attention row, each with its name (layer and head); only the numbers that are by row."""
+    frame = run.results.summaries
+    part = frame[(frame["group"] == "all") & (frame["row"] != EVERY_ROW)]
+    several = part.groupby(["audit", "measure", "metric"], observed=True)["row"].transform("nunique") > 1
+    if not several.any():
+        raise NotApplicable("the run has one row of attention")
+    part = part[several]
+    return _table(run, part.assign(row_name=part["row"].map(run.results.row_name)), ["row_name"], "by row of attention")  # fmt: skip
+
+
+def _mean_over_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """One line per number and group: the mean over rows where there are several."""
+    keys = ["audit", "measure", "metric", "group"]
+    return frame[frame["row"] == frame.groupby(keys, observed=True, sort=False)["row"].transform("min")]
+
+
+def _table(run: Run, part: pd.DataFrame, by: list[str], what: str) -> PaperTable:
+    """by: the column that the lines of one number differ in, if any."""
+    if not len(part):
         raise NotApplicable("the run holds no summary")
-    first = frame.groupby(["audit", "measure", "metric", "group"], observed=True, sort=False)[
-        "row"
-    ].transform("min")
-    keys = ["audit", "measure", "metric", *(["group"] if by_class else [])]
-    part = frame.loc[frame["row"] == first, [*keys, *_STATISTICS]].rename(columns={"group": "predicted"})
+    part = part[["audit", "measure", "metric", *by, *_STATISTICS]].copy()
     for name in ("audit", "measure", "metric"):
         part[name] = part[name].astype(str)
-    if by_class:  # the classes of one number under one another
+    if by:  # the lines of one number under one another
         order = {
             name: at
             for at, name in enumerate(
@@ -42,7 +60,7 @@ def _table(run: Run, *, by_class: bool) -> PaperTable:
         part = part.assign(place=place).sort_values("place", kind="stable").drop(columns="place")
     part = part.reset_index(drop=True)
     words = part[[name for name in part.columns if name not in _STATISTICS]]
-    printed = words.assign(
+    printed = words.rename(columns={"row_name": "row"}).assign(
         **{
             "mean [95 % interval]": [
                 with_interval(*each) for each in part[["mean", "low", "high"]].itertuples(index=False)
@@ -53,7 +71,6 @@ def _table(run: Run, *, by_class: bool) -> PaperTable:
             "n": [f"{each:d}" for each in part["count"]],
         }
     )
-    what = "by predicted class" if by_class else "overall"
     return PaperTable(
         part,
         printed,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import pandas as pd
+
+from attnaudit import intervals
+from attnaudit.intervals import is_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,22 +23,22 @@ class PaperTable:
     heads: tuple[str, ...] = ()
 
 
-def number(value: float, digits: int = 3) -> str:
+def number(value: float | None, digits: int = 3) -> str:
     """Rounded, with a true minus; a dash where there is none. Never -0.000."""
-    if value is None or math.isnan(value):
+    if is_missing(value):
         return "–"
     told = f"{value:.{digits}f}"
     return told.lstrip("-") if float(told) == 0 else told.replace("-", "−")
 
 
-def with_interval(mean: float, low: float, high: float, digits: int = 3) -> str:
-    if math.isnan(mean):
+def with_interval(mean: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
+    if is_missing(mean):
         return "–"
-    return f"{number(mean, digits)} [{number(low, digits)}, {number(high, digits)}]"
+    return intervals.with_interval(number(mean, digits), low, high, lambda end: number(end, digits))
 
 
-def percent(share: float) -> str:
+def percent(share: float | None) -> str:
     """ "0 %" means none at all."""
-    if math.isnan(share):
+    if share is None or is_missing(share):
         return "–"
     return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"

@@ -1,0 +1,36 @@
+"""Which attention row changes the prediction most? The rows of a run by the one stored number that changes a single row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attnaudit.audit_names import answering
+from attnaudit.results import Results
+from attnaudit.row_names import are_heads
+
+# The only audit that changes one row and leaves the others as they are; the rest change all rows together.
+_AUDIT, _CHANGE, _FLIPS = "top_item", "js_reach", "flips_top"
+
+
+def row_effects(results: Results) -> dict[str, Any] | None:
+    """Heading, what it is based on, and one line per row, the largest effect first; None for one row or without the audit."""
+    overall = results.summaries[(results.summaries["group"] == "all") & (results.summaries["row"] >= 0)]
+    audit = answering(_AUDIT, overall["audit"].astype(str).unique())
+    part = overall[overall["audit"].astype(str) == audit]
+    change = part[part["metric"] == _CHANGE].set_index("row")
+    if len(change) < 2:
+        return None
+    flips = part[part["metric"] == _FLIPS].set_index("row")["mean"]
+    ranked = change.sort_values("mean", ascending=False, kind="stable", na_position="last")
+    kind = "head" if are_heads(results.about) else "row"
+    return {
+        "heading": f"{kind.capitalize()}s by effect",
+        "kind": kind,
+        "basis": f"How far the prediction moves when this {kind} alone loses its most attended word and the other {kind}s stay as they "
+        "are: Jensen–Shannon divergence in nats, from 0 to 0.693, mean over the examples (audit top_item). "
+        f"A {kind} whose next words would do as well has a small effect.",
+        "lines": [
+            {"name": results.row_name(int(line.Index)), "mean": line.mean, "low": line.low, "high": line.high, "flips": flips[line.Index]}
+            for line in ranked.itertuples()
+        ],
+    }  # fmt: skip
