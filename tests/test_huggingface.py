@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def read(name: str, **options: Any) -> tuple[Any, Any]:
 
 
 def own(model: Any, batch: Any, **options: Any) -> Any:
-    """The user's model by itself, with eager attention."""
+    """The user's model by itself, with eager attention; without the cache, which lays keys and values out otherwise in memory."""
     before = model.config._attn_implementation
     model.set_attn_implementation("eager")
     pad = model.config.pad_token_id
@@ -50,6 +51,8 @@ def own(model: Any, batch: Any, **options: Any) -> Any:
         if batch.types is not None and "Distil" not in type(model).__name__
         else {}
     )
+    if "use_cache" in signature(model.forward).parameters:
+        options["use_cache"] = False
     try:
         with torch.no_grad():
             return model(input_ids=ids, attention_mask=batch.mask.long(), **types, **options)
