@@ -402,7 +402,7 @@ def test_a_damaged_corpus_is_read_or_refused_in_words(
 
 # Tables of users ---------------------------------------------------------------------------------------------------------
 
-TABLES = int(os.environ.get("ATTNAUDIT_FUZZ_FILES", "150"))  # mutated files
+TABLES = int(os.environ.get("ATTNAUDIT_FUZZ_FILES", "500"))  # mutated files
 SECONDS = 20  # no file may take longer
 COLUMN_NAMES = ["text", "label", "review", "premise", "hypothesis", "sentence1", "sentence2", "question", "", " text ",
                 "id", "TEXT", "stars", "x" * 300, "caf\u00e9", "a;b", "a,b", "split", "evidence", "0", "\u202etext", "\0"]  # fmt: skip

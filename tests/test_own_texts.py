@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import os
 import time
@@ -370,6 +371,26 @@ def test_fields_and_lines_longer_than_any_text(tmp_path: Path) -> None:
     path.write_text("text\n" + "x" * 3_000_000 + "\none\n")
     assert "line 2: longer than 1,048,576 bytes" in message(path)
     assert texts(read_texts(path, skip_bad=True)) == ["one"]
+
+
+def test_a_look_at_the_first_rows_does_not_go_through_a_line_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "d.csv"
+    path.write_bytes(b"text;label\none;a\n" + b"x" * 40_000_000)
+    sizes: list[int] = []
+    read = io.BufferedReader.readline
+
+    class Counted(io.BufferedReader):
+        def readline(self, size: int | None = -1, /) -> bytes:
+            line = read(self, size)
+            sizes.append(len(line))
+            return line
+
+    monkeypatch.setattr("attnaudit.datasets.reading.streams.io.BufferedReader", Counted)
+    assert "d.csv, line 3: longer than 1,048,576 bytes" in message(path)
+    # Four delimiters, the columns and the head are looked for in 16 MB each.
+    assert sum(sizes) < 6 * 17_000_000 + 43_000_000
 
 
 # What is no data file ----------------------------------------------------------------------------------------------------

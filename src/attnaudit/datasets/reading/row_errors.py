@@ -11,6 +11,7 @@ from attnaudit.errors import InputError
 
 SHOWN = 5  # messages kept of skipped rows
 UNDECODABLE = "not decodable"
+MALFORMED = "not a csv row"
 UNREADABLE = "not readable"  # the reason of an error that names no other
 
 

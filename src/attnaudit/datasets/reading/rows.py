@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from attnaudit.datasets.reading.row_errors import UNDECODABLE, BadRows, RowError
+from attnaudit.datasets.reading.row_errors import MALFORMED, UNDECODABLE, BadRows, RowError
 from attnaudit.datasets.reading.sources import File
 from attnaudit.errors import InputError
 
@@ -133,7 +133,7 @@ def csv_rows(
         except csv.Error as error:
             until = f", read up to line {source.number}" if not where.endswith(f" {source.number}") else ""
             problem = f"{where}: not a csv row ({error}{until}). Is a quotation mark missing?"
-            bad.met(source.trouble or InputError(problem))
+            bad.met(source.trouble or RowError(problem, reason=MALFORMED))
             continue
         finally:
             csv.field_size_limit(limit)

@@ -96,6 +96,27 @@ def watched(stream: IO[bytes], where: str, allowance: Allowance | None) -> io.Bu
     return io.BufferedReader(_Stream(stream, where, allowance), 1 << 16)
 
 
+class _Beginning(io.RawIOBase):
+    """The first bytes of a stream."""
+
+    def __init__(self, stream: IO[bytes], count: int) -> None:
+        self.stream, self.left = stream, count
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self.stream.read(min(len(buffer), self.left))
+        buffer[: len(data)] = data
+        self.left -= len(data)
+        return len(data)
+
+
+def beginning(stream: IO[bytes], count: int) -> io.BufferedReader:
+    """At most `count` bytes of a stream, for a look at it."""
+    return io.BufferedReader(_Beginning(stream, count), 1 << 16)
+
+
 def unpacked(name: str, stream: IO[bytes], where: str, allowance: Allowance) -> IO[bytes]:
     """The bytes, decompressed if the name ends so."""
     opener = _OPENERS.get(PurePosixPath(name).suffix)

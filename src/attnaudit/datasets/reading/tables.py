@@ -12,11 +12,11 @@ from typing import Any
 from attnaudit.datasets.reading.data_files import endings, file_kind
 from attnaudit.datasets.reading.delimiters import Shape, checked_delimiter, delimiter_name, find_delimiter
 from attnaudit.datasets.reading.json_array import json_file_rows
-from attnaudit.datasets.reading.row_errors import UNDECODABLE, BadRows
+from attnaudit.datasets.reading.row_errors import MALFORMED, BadRows
 from attnaudit.datasets.reading.rows import csv_rows, json_rows, table_rows
 from attnaudit.datasets.reading.size_limits import MOST_ROWS, check_size, within_limits
 from attnaudit.datasets.reading.sources import File, files
-from attnaudit.datasets.reading.streams import BOMB_RATIO, BOMB_SIZE, shown
+from attnaudit.datasets.reading.streams import BOMB_RATIO, BOMB_SIZE, beginning, shown
 from attnaudit.datasets.reading.text_encoding import as_utf8, checked_encoding
 from attnaudit.errors import InputError
 
@@ -24,6 +24,7 @@ __all__ = ["Row", "Table", "endings", "file_table"]
 
 Row = tuple[str, dict[str, Any]]  # where, values by column
 HEAD = 50  # rows by which columns and delimiters are judged
+HEAD_BYTES = 1 << 24  # in which these are looked for
 _AT_ONCE = 100  # rows of a parquet file in memory
 
 
@@ -72,9 +73,14 @@ class _Source:
     encoding: str | None
     compressed: bool
 
-    def opened(self) -> Iterator[File]:
+    def opened(self, bytes_at_most: int | None = None) -> Iterator[File]:
         for file in files(self.path):
-            yield as_utf8(replace(file, where=self.where), self.encoding, self.bad.spell)
+            decoded = as_utf8(replace(file, where=self.where), self.encoding, self.bad.spell)
+            yield (
+                decoded
+                if bytes_at_most is None
+                else replace(decoded, stream=beginning(decoded.stream, bytes_at_most))
+            )
 
     def lenient(self) -> BadRows:
         """For a look at the first rows, which are read again."""
@@ -89,14 +95,14 @@ def _csv_table(source: _Source, kind: str, separator: str | None, quoted: bool) 
         bad = source.lenient()
         rows = [
             len(fields) if number else fields
-            for file in source.opened()
+            for file in source.opened(HEAD_BYTES)
             for number, (_, fields) in enumerate(
                 islice(csv_rows(file, bad, delimiter=delimiter, quoted=quoted), HEAD)
             )
         ]
         header: Any = rows[0] if rows else []
-        # Bytes of another encoding say nothing about the delimiter.
-        others = len(rows) - 1 + bad.count - bad.reasons[UNDECODABLE]
+        # Other bad rows, too long or in another encoding, say nothing about the delimiter.
+        others = len(rows) - 1 + bad.reasons[MALFORMED]
         fitting = sum(count == len(header) for count in rows[1:])
         return Shape(header, fitting / others if others > 0 else 1.0)
 
@@ -104,16 +110,20 @@ def _csv_table(source: _Source, kind: str, separator: str | None, quoted: bool) 
         separator = "\t" if kind == "tsv" else find_delimiter(shape, source.where, source.bad.spell)
     how: dict[str, Any] = {"delimiter": separator, "quoted": quoted}
 
-    def rows(wanted: Sequence[str], bad: BadRows = source.bad) -> Iterator[Row]:
+    def rows(wanted: Sequence[str]) -> Iterator[Row]:
         for file in source.opened():
-            yield from within_limits(table_rows(file, bad, needs=wanted, **how))
+            yield from within_limits(table_rows(file, source.bad, needs=wanted, **how))
+
+    def head() -> Iterator[Row]:
+        for file in source.opened(HEAD_BYTES):
+            yield from table_rows(file, source.lenient(), needs=(), **how)
 
     columns = _csv_columns(source, how)
     return Table(
         source.where,
         columns,
         rows,
-        head=[row for _, row in islice(rows((), source.lenient()), HEAD)],
+        head=[row for _, row in islice(head(), HEAD)],
         details={"delimiter": delimiter_name(separator), **source.details()},
     )
 
