@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attnaudit.encoders.bilstm import BiLSTM
+from attnaudit.models.encoders.bilstm import BiLSTM
 
 
 def packed(lstm: nn.LSTM, embeddings: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -25,7 +25,11 @@ def seconds(step: object, repeats: int = 10) -> float:
 
 
 def main() -> None:
-    for examples, tokens, size, hidden in ((32, 21, 100, 128), (50, 40, 50, 30), (64, 200, 100, 128)):
+    for examples, tokens, size, hidden in (
+        (32, 21, 100, 128),
+        (50, 40, 50, 30),
+        (64, 200, 100, 128),
+    ):
         embeddings = torch.randn(examples, tokens, size)
         mask = torch.arange(tokens) < torch.randint(tokens - 3, tokens + 1, (examples, 1))
         ours, theirs = (

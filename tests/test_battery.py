@@ -15,12 +15,12 @@ from torch import Tensor
 
 from attnaudit import audit, exact, statistics
 from attnaudit.audits import AUDITS
-from attnaudit.contract import Batch, Record
-from attnaudit.corpus_audits.information import adjusted, by_chance, contingency, plug_in
-from attnaudit.corpus_audits.mutual_information import mutual_information
-from attnaudit.corpus_audits.ranked import ranks
-from attnaudit.counterfactual import drawn
-from attnaudit.errors import InputError, NotApplicable
+from attnaudit.audits.corpus.information import adjusted, by_chance, contingency, plug_in
+from attnaudit.audits.corpus.mutual_information import mutual_information
+from attnaudit.audits.corpus.ranked import ranks
+from attnaudit.audits.counterfactual import drawn
+from attnaudit.core.contract import Batch, Record
+from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.measures import MEASURES
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
@@ -36,7 +36,9 @@ def case(projection: str = "softmax", classes: int = 2) -> tuple[object, Record,
     texts = [[START, *draw.integers(5, 30, length).tolist(), END] for length in LENGTHS]
     width = max(map(len, texts))
     tokens = torch.tensor([text + [0] * (width - len(text)) for text in texts])
-    evidence = (torch.rand(tokens.shape, generator=torch.Generator().manual_seed(0)) < 0.4) & (tokens > END)
+    evidence = (torch.rand(tokens.shape, generator=torch.Generator().manual_seed(0)) < 0.4) & (
+        tokens > END
+    )
     evidence[3] = False  # nothing is known of this one
     batch = Batch(
         tuple(f"t{at}" for at in range(len(texts))),
@@ -77,7 +79,9 @@ def run(name: str, projection: str = "softmax", **options: object) -> dict[tuple
 @pytest.mark.parametrize("fidelity", ["corrected", "code"])
 def test_top_k_of_each_example_alone(projection: str, fidelity: str) -> None:
     _, record, scores = case(projection)
-    found = run("top_k_agreement", projection, k="average+all+non_zero+2", fidelity=fidelity, mean_length=4)
+    found = run(
+        "top_k_agreement", projection, k="average+all+non_zero+2", fidelity=fidelity, mean_length=4
+    )
     for at in range(len(LENGTHS)):
         items = real(record, at)
         x, y = rows(scores["attention"], at)[items], rows(scores["gradient"], at)[items]
@@ -87,7 +91,9 @@ def test_top_k_of_each_example_alone(projection: str, fidelity: str) -> None:
             tau = statistics.top_k_kendall(x[None], y[None], k, alone, fidelity=fidelity)
             overlap = statistics.overlap_at_k(x[None], y[None], k, alone)
             torch.testing.assert_close(found["gradient", f"tau_{name}"][at], tau, equal_nan=True)
-            torch.testing.assert_close(found["gradient", f"overlap_{name}"][at], overlap, equal_nan=True)
+            torch.testing.assert_close(
+                found["gradient", f"overlap_{name}"][at], overlap, equal_nan=True
+            )
 
 
 def test_all_of_them_is_plain_tau_and_between_measures_is_the_witnesses() -> None:
@@ -105,7 +111,9 @@ def test_the_ceiling_of_non_zero_is_over_as_many_words_as_attention_has() -> Non
     shorter = 0
     for at in range(len(LENGTHS)):
         items = real(record, at)
-        x, y, alpha = (rows(scores[name], at)[items] for name in ("gradient", "leave_one_out", "attention"))
+        x, y, alpha = (
+            rows(scores[name], at)[items] for name in ("gradient", "leave_one_out", "attention")
+        )
         fewest = max(min(int((each != 0).sum()) for each in (x, y, alpha)), 1)
         shorter += fewest < min(int((x != 0).sum()), int((y != 0).sum()))
         expected = statistics.top_k_kendall(
@@ -118,10 +126,20 @@ def test_the_ceiling_of_non_zero_is_over_as_many_words_as_attention_has() -> Non
 def test_audit_works_out_the_mean_length_of_all_batches() -> None:
     model, record, _ = case()
     halves = [record.batch.rows(torch.arange(3)), record.batch.rows(torch.arange(3, 6))]
-    given = audit(model, halves, audits=["top_k_agreement"], measures=["gradient"], show_progress=False)
-    expected = run("top_k_agreement", mean_length=sum(LENGTHS) // len(LENGTHS))["gradient", "tau_average"]
-    values = given.frame().query("metric == 'tau_average' and measure == 'gradient'").set_index("example_id")
-    np.testing.assert_allclose(values.loc[list(record.batch.example_id), "value"], expected[:, 0], rtol=1e-9)
+    given = audit(
+        model, halves, audits=["top_k_agreement"], measures=["gradient"], show_progress=False
+    )
+    expected = run("top_k_agreement", mean_length=sum(LENGTHS) // len(LENGTHS))[
+        "gradient", "tau_average"
+    ]
+    values = (
+        given.frame()
+        .query("metric == 'tau_average' and measure == 'gradient'")
+        .set_index("example_id")
+    )
+    np.testing.assert_allclose(
+        values.loc[list(record.batch.example_id), "value"], expected[:, 0], rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("k", ["0", "none", "2+x", "-3"])
@@ -146,7 +164,10 @@ def test_entropy_of_each_example_is_scipys(projection: str) -> None:
                 assert math.isnan(value)
             else:
                 assert value == pytest.approx(scipy_entropy(score) / math.log(length), abs=1e-9)
-    zeros = [float((rows(scores["attention"], at)[real(record, at)] == 0).double().mean()) for at in range(6)]
+    zeros = [
+        float((rows(scores["attention"], at)[real(record, at)] == 0).double().mean())
+        for at in range(6)
+    ]
     np.testing.assert_allclose(found["attention", "zeros"][:, 0], zeros)
     assert (max(zeros) > 0) == (projection == "sparsemax")
 
@@ -226,7 +247,11 @@ def test_without_a_readout_the_curve_waits_to_be_asked_for() -> None:
 def _fall(model: object, record: Record, at: int, gone: list[int], token: int | None) -> float:
     """Written out: the words of one text without (or with another token for) some of them, read alone."""
     text = [int(t) for t in record.batch.tokens[at][record.batch.mask[at]]]
-    left = [t if n not in gone else token for n, t in enumerate(text) if token is not None or n not in gone]
+    left = [
+        t if n not in gone else token
+        for n, t in enumerate(text)
+        if token is not None or n not in gone
+    ]
     tokens = torch.tensor([left])
     with torch.no_grad():
         probs = model.read(Batch(("x",), tokens, tokens > 0)).probs[0]
@@ -302,11 +327,20 @@ def test_other_models_answer_the_last_question_and_are_left_as_found() -> None:
         "inert": "yes",
         "shifted": "no",
     }.items():  # Inert attends as the Oracle does, Shifted one word off
-        results = audit(Glass("oracle"), glass_batch(60), other_models=[Glass(kind)], show_progress=False)
+        results = audit(
+            Glass("oracle"), glass_batch(60), other_models=[Glass(kind)], show_progress=False
+        )
         assert results.card()["is it stable?"].answer == answer
     model, record, _ = case()
     twin = build(model.architecture, words=30, classes=2, with_query=False, seed=9).double().train()
-    audit(model, record.batch, audits=["stability"], other_models=[twin], measures=[], show_progress=False)
+    audit(
+        model,
+        record.batch,
+        audits=["stability"],
+        other_models=[twin],
+        measures=[],
+        show_progress=False,
+    )
     assert all(module.training for module in twin.modules())
 
 
@@ -378,7 +412,9 @@ def test_information_is_scikit_learns_and_its_correction_takes_the_bias_off() ->
     shuffled = [plug_in(contingency(x, draw.permutation(y))) for _ in range(400)]
     assert by_chance(table) == pytest.approx(np.mean(shuffled), abs=4 * np.std(shuffled) / 20)
     assert adjusted(table) == pytest.approx(plug_in(table) - by_chance(table))
-    assert by_chance(np.pad(table, 1)) == pytest.approx(by_chance(table))  # labels that do not occur
+    assert by_chance(np.pad(table, 1)) == pytest.approx(
+        by_chance(table)
+    )  # labels that do not occur
     same = contingency(y, y)
     shares = np.bincount(y) / 300
     assert plug_in(same) == pytest.approx(-(shares * np.log(shares)).sum())
@@ -386,7 +422,13 @@ def test_information_is_scikit_learns_and_its_correction_takes_the_bias_off() ->
 
 def test_the_two_rules_for_k_by_hand() -> None:
     weights = np.array(
-        [[0.5, 0.3, 1e-6, 0], [0.9, 1e-7, 0, 0], [0.4, 0.3, 0.2, 0.1], [0.5, 0.5, 0, 0], [1, 1e-3, 0, 0]]
+        [
+            [0.5, 0.3, 1e-6, 0],
+            [0.9, 1e-7, 0, 0],
+            [0.4, 0.3, 0.2, 0.1],
+            [0.5, 0.5, 0, 0],
+            [1, 1e-3, 0, 0],
+        ]
     )
     lengths = np.array([3, 2, 4, 2, 2])
     # Rule 2: 100 %, 80 %, 20 %, 20 % of the k-th weights exceed 1e-5.
@@ -421,9 +463,13 @@ def test_information_on_batches_does_not_hang_on_how_they_are_cut() -> None:
     model, record, _ = case()
     batch = record.batch.rows(torch.tensor([1, 2, 3, 4, 5] * 30))
     batch = replace(batch, example_id=tuple(map(str, range(150))))
-    whole = mutual_information(model, [batch], 0, rule=2, clusters=4, clusterings=1, show_progress=False)
+    whole = mutual_information(
+        model, [batch], 0, rule=2, clusters=4, clusterings=1, show_progress=False
+    )
     parts = [batch.rows(torch.arange(at, at + 50)) for at in (0, 50, 100)]
-    cut = mutual_information(model, parts, 0, rule=2, clusters=4, clusterings=1, show_progress=False)
+    cut = mutual_information(
+        model, parts, 0, rule=2, clusters=4, clusterings=1, show_progress=False
+    )
     np.testing.assert_allclose(whole.detail["mi"], cut.detail["mi"], atol=1e-9)
     with pytest.raises(InputError, match="rule must be 1 or 2"):
         mutual_information(model, parts, 0, rule=3)
@@ -437,7 +483,9 @@ def test_summary_says_where_a_mean_lies_between_floor_and_ceiling_and_families_a
     results = audit(
         model, record.batch, audits=["agreement", "erasure"], measures=measures, show_progress=False
     )
-    whole = results.summary().query("compared == 1")  # floor and ceiling are of the very examples of the mean
+    whole = results.summary().query(
+        "compared == 1"
+    )  # floor and ceiling are of the very examples of the mean
     assert len(whole) > 10
     for line in whole.itertuples():
         room = line.ceiling - line.floor

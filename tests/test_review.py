@@ -13,20 +13,20 @@ import torch
 
 from attnaudit import audit, statistics
 from attnaudit.audits import AUDITS
+from attnaudit.audits.corpus.mutual_information import mutual_information
 from attnaudit.audits.permutation import reach
-from attnaudit.cell import make_cell
-from attnaudit.comparisons.performance import compare_performance
-from attnaudit.comparisons.runs import compare_values
-from attnaudit.contract import Batch
-from attnaudit.corpus_audits.mutual_information import mutual_information
-from attnaudit.errors import InputError, NotApplicable
-from attnaudit.gate import check_conditions, met
-from attnaudit.loading import audited_batches
+from attnaudit.core.contract import Batch
+from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.measures import MEASURES
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.running import run_cell
+from attnaudit.results.gate import check_conditions, met
 from attnaudit.statistics.inference import length_matched
+from attnaudit.training.checkpoint import audited_batches
+from attnaudit.training.comparisons.performance import compare_performance
+from attnaudit.training.comparisons.runs import compare_values
+from attnaudit.training.experiment import make_cell
+from attnaudit.training.runner import run_cell
 from finished_runs import edit_run
 
 
@@ -96,9 +96,9 @@ def test_the_same_names_for_other_texts_are_not_paired() -> None:
 
 
 def test_a_better_ranking_lies_nearer_to_the_ceiling_also_where_less_is_better() -> None:
-    lines = audit(Glass("oracle"), glass_batch(60), audits=["flip_fraction"], show_progress=False).summary(
-        "1"
-    )
+    lines = audit(
+        Glass("oracle"), glass_batch(60), audits=["flip_fraction"], show_progress=False
+    ).summary("1")
     relative = lines[lines["metric"] == "removed"].set_index("measure")["relative"]
     assert relative["random"] == pytest.approx(0)
     assert relative["smallest_set"] == pytest.approx(1)
@@ -116,7 +116,9 @@ def test_with_three_classes_a_mixture_may_move_the_prediction_further_than_any_i
 def test_a_gate_that_nothing_can_close_is_refused_and_options_are_understood() -> None:
     with pytest.raises(InputError, match="which is no number"):
         check_conditions("permutation/tvd_median<nan")
-    results = audit(Glass("oracle"), glass_batch(30), audits=["furthest:epsilon=0.05"], show_progress=False)
+    results = audit(
+        Glass("oracle"), glass_batch(30), audits=["furthest:epsilon=0.05"], show_progress=False
+    )
     assert met(results, "furthest:epsilon=0.05/jsd>0")
     assert met(results, "furthest/jsd>0")
     assert not met(results, "furthest:epsilon=0.05/jsd<0")
@@ -129,7 +131,7 @@ def test_information_of_fewer_texts_than_clusters_is_refused() -> None:
 
 def test_the_interval_of_information_does_not_take_repeats_for_information() -> None:
     """Labels that have nothing to do with each other: halves of them have as little."""
-    from attnaudit.corpus_audits.information import adjusted, contingency
+    from attnaudit.audits.corpus.information import adjusted, contingency
 
     draw = np.random.default_rng(0)
     x, y = draw.integers(0, 50, 1000), draw.integers(0, 5, 1000)
@@ -141,7 +143,10 @@ def test_a_run_that_names_foreign_data_is_not_read_without_trust(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell = make_cell(
-        "keyword:train=20,dev=4,test=8", epochs=1, audits=("uniform_attention",), measures=("random",)
+        "keyword:train=20,dev=4,test=8",
+        epochs=1,
+        audits=("uniform_attention",),
+        measures=("random",),
     )
     folder = run_cell(cell, tmp_path, show_progress=False)
     (tmp_path / "evil_data.py").write_text("raise SystemExit('code ran')")
@@ -149,7 +154,9 @@ def test_a_run_that_names_foreign_data_is_not_read_without_trust(
     edit_run(folder, lambda details: details["choices"].update(dataset="evil_data:go"))
     with pytest.raises(InputError, match="Loading would run it"):
         audited_batches(folder)
-    edit_run(folder, lambda details: details["choices"].update(dataset="keyword", base="../elsewhere"))
+    edit_run(
+        folder, lambda details: details["choices"].update(dataset="keyword", base="../elsewhere")
+    )
     with pytest.raises(InputError, match="no name of a run in the same folder"):
         audited_batches(folder)
 
@@ -177,6 +184,8 @@ def test_top_item_and_its_floor_are_of_the_same_examples() -> None:
             parameter.mul_(4)
         record = model.read(_batch())
         found = AUDITS["top_item"](model, record, {}, 0)
-    assert (record.alpha == 1).any()  # with all weight on it, nothing is left when the top item goes
+    assert (
+        record.alpha == 1
+    ).any()  # with all weight on it, nothing is left when the top item goes
     assert torch.equal(found["", "flips_top"].isnan(), found["", "flips_random"].isnan())
     assert found["", "flips_top"].isnan().any()

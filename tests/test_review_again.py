@@ -15,26 +15,26 @@ from torch import Tensor, nn
 
 import attnaudit
 from attnaudit import audit, exact, statistics
-from attnaudit.asked import find_audits, find_measures
-from attnaudit.audit_names import answering
+from attnaudit.auditing.selection import find_audits, find_measures
 from attnaudit.audits import AUDITS
+from attnaudit.audits.corpus.information import adjusted, plug_in
+from attnaudit.audits.corpus.mutual_information import _informed, _interval, _tau
 from attnaudit.audits.declaration import Declaration, Metric
-from attnaudit.checking import find_target
-from attnaudit.comparisons import divergence
-from attnaudit.comparisons.across_cells import Across
-from attnaudit.comparisons.runs import side_by_side
-from attnaudit.contract import Batch, Record
-from attnaudit.corpus_audits.information import adjusted, plug_in
-from attnaudit.corpus_audits.mutual_information import _informed, _interval, _tau
-from attnaudit.errors import InputError
-from attnaudit.gate import met
+from attnaudit.cli.check_target import find_target
+from attnaudit.core.contract import Batch, Record
+from attnaudit.core.errors import InputError
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.models.huggingface.labels import class_numbers
 from attnaudit.models.readout import with_readout
-from attnaudit.objectives.deceptive import mass_on
-from attnaudit.running import check_device
-from attnaudit.summary import summarise
+from attnaudit.results.audit_names import answering
+from attnaudit.results.gate import met
+from attnaudit.results.summary import summarise
+from attnaudit.training.comparisons import divergence
+from attnaudit.training.comparisons.correlations import Across
+from attnaudit.training.comparisons.runs import side_by_side
+from attnaudit.training.objectives.deceptive import mass_on
+from attnaudit.training.runner import check_device
 from tiny_transformers import TEXTS, tiny
 
 
@@ -45,7 +45,9 @@ def test_marks_are_neither_ranked_nor_removed() -> None:
     with torch.no_grad():
         record = model.read(batch)
         attention = record.alpha.mean(1)
-        found = AUDITS["flip_fraction"](model, record, {"attention": attention}, 0)["attention", "removed"]
+        found = AUDITS["flip_fraction"](model, record, {"attention": attention}, 0)[
+            "attention", "removed"
+        ]
         for at in range(3):
             words = record.content[at].nonzero()[:, 0]
             order = words[attention[at, words].argsort(descending=True)]
@@ -112,7 +114,9 @@ class Sharp:
         hidden = scores[..., None].repeat(1, 1, 2) if embeddings is None else embeddings
         place = torch.arange(batch.tokens.shape[1]).expand_as(batch.tokens)
         mask = torch.ones_like(batch.tokens, dtype=torch.bool)
-        return Record(batch, hidden, hidden, alpha, mask[:, None], mask, place, (alpha @ hidden)[:, 0])
+        return Record(
+            batch, hidden, hidden, alpha, mask[:, None], mask, place, (alpha @ hidden)[:, 0]
+        )
 
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
         hidden = record.hidden if alpha.dim() == 3 else record.hidden[:, None]  # type: ignore[index]
@@ -154,7 +158,9 @@ def test_an_interval_of_information_holds_its_own_estimate(information: Any) -> 
         labels = np.stack(
             [
                 np.where(
-                    draw.random(600) < 0.5 / (rank + 1), outputs, draw.integers(0, (50, 200)[rank % 2], 600)
+                    draw.random(600) < 0.5 / (rank + 1),
+                    outputs,
+                    draw.integers(0, (50, 200)[rank % 2], 600),
                 )
                 for rank in range(15)
             ]
@@ -167,14 +173,17 @@ def test_an_interval_of_information_holds_its_own_estimate(information: Any) -> 
 def test_padding_sentences_change_no_number_of_a_text() -> None:
     parts = Architecture(model="hierarchical:site=word", encoder="none", embedding=6)
     models = [
-        build(parts, words=30, classes=2, with_query=False, seed=seed).eval().double() for seed in (0, 1)
+        build(parts, words=30, classes=2, with_query=False, seed=seed).eval().double()
+        for seed in (0, 1)
     ]
     tokens = torch.tensor([[1, 5, 6, 7, 8, 9, 10, 2], [1, 11, 12, 13, 2, 0, 0, 0]])
     sentences = torch.tensor([[0, 0, 0, 1, 1, 2, 2, 2], [0, 0, 0, 0, 0, 0, 0, 0]])
     batch = Batch(("a", "b"), tokens, tokens > 0, segments=sentences)
     alone = Batch(("b",), tokens[1:, :5], tokens[1:, :5] > 0, segments=sentences[1:, :5])
     with torch.no_grad():
-        together, single = (divergence(*(model.read(each) for model in models)) for each in (batch, alone))
+        together, single = (
+            divergence(*(model.read(each) for model in models)) for each in (batch, alone)
+        )
         for name, values in single.items():
             assert float(together[name][1]) == pytest.approx(float(values[0])), name
         record = models[0].read(batch)
@@ -183,7 +192,10 @@ def test_padding_sentences_change_no_number_of_a_text() -> None:
 
 
 def test_floor_and_ceiling_are_over_the_examples_that_have_the_value() -> None:
-    value, ceiling = torch.tensor([-0.5] * 50 + [0.9] * 50), torch.tensor([math.nan] * 50 + [0.9] * 50)
+    value, ceiling = (
+        torch.tensor([-0.5] * 50 + [0.9] * 50),
+        torch.tensor([math.nan] * 50 + [0.9] * 50),
+    )
     keys = [("a", "m", "x", 0), ("a", "c", "x", 0), ("a", "random", "x", 0)]
     matrix = torch.stack([value, ceiling, torch.zeros(100)], 1).double()
     declared = {"a": Declaration("?", {"x": Metric("x", "x@random", "x@c")}, detects=(), blind={})}
@@ -199,7 +211,11 @@ def test_the_mean_over_rows_is_read_and_not_the_first_row() -> None:
     results = audit(
         model, [batch], audits=["agreement"], measures=["gradient", "random"], show_progress=False
     )
-    rows = results.summary().query("measure == 'gradient' and metric == 'tau'").set_index("row")["mean"]
+    rows = (
+        results.summary()
+        .query("measure == 'gradient' and metric == 'tau'")
+        .set_index("row")["mean"]
+    )
     assert results.line("agreement", "tau", "gradient")["row"] == -1  # type: ignore[index]
     assert results.mean("agreement", "tau", "gradient") == pytest.approx(rows.drop(-1).mean())
     assert abs(rows[0] - rows[-1]) > 1e-3
@@ -236,7 +252,9 @@ def test_a_large_negative_number_hides_as_minus_infinity_does() -> None:
     batch = Batch(tuple("abcd"), tokens, torch.ones_like(tokens, dtype=torch.bool))
     records = []
     for hidden in (-math.inf, -1e9):
-        model = attnaudit.from_hooks(Causal(hidden).eval(), alpha="attention", embedding="embedding", query=2)
+        model = attnaudit.from_hooks(
+            Causal(hidden).eval(), alpha="attention", embedding="embedding", query=2
+        )
         with torch.no_grad():
             records.append(model.read(batch))
     assert records[0].mask.sum(-1).unique().tolist() == [3]
@@ -268,9 +286,15 @@ def test_a_given_mean_length_is_used() -> None:
         "top_k_agreement:k=average",
     ):
         results = audit(
-            Glass("shifted"), glass_batch(), audits=[each], measures=["gradient"], show_progress=False
+            Glass("shifted"),
+            glass_batch(),
+            audits=[each],
+            measures=["gradient"],
+            show_progress=False,
         )
-        told[each] = results.mean(each, "tau_fixed" if each.endswith("k=2") else "tau_average", "gradient")
+        told[each] = results.mean(
+            each, "tau_fixed" if each.endswith("k=2") else "tau_average", "gradient"
+        )
     given, fixed, own = told.values()
     assert given == pytest.approx(fixed)
     assert own != pytest.approx(fixed)
@@ -279,7 +303,11 @@ def test_a_given_mean_length_is_used() -> None:
 @pytest.mark.parametrize(
     ("find", "choice", "said"),
     [
-        (find_audits, "permutation:shuffles=0", "shuffles of the audit .* must be 1 or more, got 0"),
+        (
+            find_audits,
+            "permutation:shuffles=0",
+            "shuffles of the audit .* must be 1 or more, got 0",
+        ),
         (find_audits, "random_attention:draws=-3", "must be 1 or more"),
         (find_audits, "permutation:shuffles=abc", "takes a whole number, got 'abc'"),
         (find_audits, "permutation:shuffles=1.5", "takes a whole number, got 1.5"),
@@ -291,14 +319,22 @@ def test_a_given_mean_length_is_used() -> None:
         (find_measures, "shap:stdevs=abc", "takes a number"),
     ],
 )
-def test_wrong_values_of_options_are_told_before_any_work(find: Any, choice: str, said: str) -> None:
+def test_wrong_values_of_options_are_told_before_any_work(
+    find: Any, choice: str, said: str
+) -> None:
     with pytest.raises(InputError, match=said):
         find([choice])
 
 
 def test_two_runs_with_nothing_in_common_are_said_to_have_nothing() -> None:
     runs = [
-        audit(Glass("oracle"), glass_batch(20), audits=[each], measures=["random"], show_progress=False)
+        audit(
+            Glass("oracle"),
+            glass_batch(20),
+            audits=[each],
+            measures=["random"],
+            show_progress=False,
+        )
         for each in ("permutation", "furthest")
     ]
     assert "nothing in common" in side_by_side(*runs)
@@ -317,11 +353,15 @@ def test_small_things_are_told_right() -> None:
 
 def test_an_answer_is_drawn_as_the_audit_found_it_and_only_if_it_was_asked(tmp_path: Path) -> None:
     batch = glass_batch(20)
-    none = audit(Glass("oracle"), batch, audits=["permutation"], measures=["random"], show_progress=False)
+    none = audit(
+        Glass("oracle"), batch, audits=["permutation"], measures=["random"], show_progress=False
+    )
     assert none.examples["furthest_jsd"].isna().all()
     for epsilon in (0.01, 0.2):
         name = f"furthest:epsilon={epsilon}"
-        some = audit(Glass("oracle"), batch, audits=[name], measures=["random"], show_progress=False)
+        some = audit(
+            Glass("oracle"), batch, audits=[name], measures=["random"], show_progress=False
+        )
         found = some.frame().query("metric == 'jsd'").set_index("example_id")["value"]
         drawn = some.examples.set_index("example_id")["furthest_jsd"]
         np.testing.assert_allclose(drawn, found.loc[drawn.index])
@@ -357,7 +397,9 @@ def test_runs_on_different_data_are_said_to_be() -> None:
     assert "not the difference of the two means" in told
 
 
-def test_a_folder_without_its_tokenizer_and_half_precision_on_a_cpu_are_refused(tmp_path: Path) -> None:
+def test_a_folder_without_its_tokenizer_and_half_precision_on_a_cpu_are_refused(
+    tmp_path: Path,
+) -> None:
     model, tokenizer = tiny("bert")
     model.float().save_pretrained(tmp_path)
     with pytest.raises(InputError, match="holds no tokenizer"):

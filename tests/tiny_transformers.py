@@ -166,7 +166,9 @@ def drawn(model: Any, *, double: bool = True) -> Any:
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() > 1:
-                parameter.copy_(torch.randn(parameter.shape, generator=source, dtype=torch.float64) / 2)
+                parameter.copy_(
+                    torch.randn(parameter.shape, generator=source, dtype=torch.float64) / 2
+                )
     return model
 
 

@@ -50,7 +50,9 @@ def main() -> None:
             about, licence = _read(name, LICENCE_FROM.get(name, held[name]), Path(folder))
             licences.setdefault(licence, []).append(f"{name} {held[name]} ({about['license']})")
             waiting += about.get("dependencies", {})
-    MANIFEST.write_text(json.dumps(dict(sorted(packages.items())), indent=1) + "\n", encoding="utf-8")
+    MANIFEST.write_text(
+        json.dumps(dict(sorted(packages.items())), indent=1) + "\n", encoding="utf-8"
+    )
     parts = [HEAD]
     for licence, names in sorted(licences.items(), key=lambda each: sorted(each[1])):
         parts.append("-" * 80 + "\n" + "\n".join(sorted(names)) + "\n\n" + licence + "\n")
@@ -70,7 +72,9 @@ def _held(vega_lite: str) -> dict[str, str]:
         if name == "vega-lite" and not version.startswith(f"{vega_lite}."):
             continue
         if name in held:
-            raise SystemExit(f"vl-convert holds two versions of {name}: {held[name]} and {version}.")
+            raise SystemExit(
+                f"vl-convert holds two versions of {name}: {held[name]} and {version}."
+            )
         held[name] = version
     return held
 
@@ -80,11 +84,17 @@ def _read(name: str, version: str, folder: Path) -> tuple[dict, str]:
     command = ["npm", "pack", f"{name}@{version}", "--silent", "--pack-destination", str(folder)]
     packed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1]
     with tarfile.open(folder / packed) as archive:
-        files = {each.name.split("/", 1)[1]: each for each in archive.getmembers() if "/" in each.name}
+        files = {
+            each.name.split("/", 1)[1]: each for each in archive.getmembers() if "/" in each.name
+        }
         about = json.load(_file(archive, files["package.json"]))
-        texts = sorted(each for each in files if re.fullmatch(r"(LICEN[CS]E|COPYING)(\.\w+)?", each, re.I))
+        texts = sorted(
+            each for each in files if re.fullmatch(r"(LICEN[CS]E|COPYING)(\.\w+)?", each, re.I)
+        )
         if not texts:
-            raise SystemExit(f"{name} {version} has no licence file; find its licence and add it by hand.")
+            raise SystemExit(
+                f"{name} {version} has no licence file; find its licence and add it by hand."
+            )
         licence = _file(archive, files[texts[0]]).read().decode("utf-8")
     return about, licence.replace("\r\n", "\n").strip("\n")
 

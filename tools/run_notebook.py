@@ -14,7 +14,9 @@ SECONDS_A_CELL = 600
 def run_notebook(notebook: Path, copy: Path) -> nbformat.NotebookNode:
     """Stops at the first cell that fails. The copy, which may be the notebook itself, is written when all have run."""
     read = nbformat.read(notebook, as_version=4)
-    client = NotebookClient(read, timeout=SECONDS_A_CELL, resources={"metadata": {"path": notebook.parent}})
+    client = NotebookClient(
+        read, timeout=SECONDS_A_CELL, resources={"metadata": {"path": notebook.parent}}
+    )
     client.execute()
     for cell in (each for each in read.cells if each.cell_type == "code"):
         cell.metadata.pop("execution", None)  # when it ran

@@ -39,7 +39,9 @@ class Walk:
     failed: list[str] = field(default_factory=list)
     steps: int = 0
 
-    def step(self, what: str, *arguments: object, code: int = 0, says: str = "", stdin: str = "") -> str:
+    def step(
+        self, what: str, *arguments: object, code: int = 0, says: str = "", stdin: str = ""
+    ) -> str:
         """Run `attnaudit ARGUMENTS` and compare its exit code and words."""
         done = subprocess.run(
             [self.bin / "attnaudit", *map(str, arguments)],
@@ -59,13 +61,18 @@ class Walk:
 
     def note(self, what: str, good: bool, detail: str = "") -> None:
         self.steps += 1
-        print(f"{'ok  ' if good else 'FAIL'} {what}" + ("" if good else f"\n     {detail}"), flush=True)
+        print(
+            f"{'ok  ' if good else 'FAIL'} {what}" + ("" if good else f"\n     {detail}"),
+            flush=True,
+        )
         if not good:
             self.failed.append(what)
 
 
 def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="attnaudit-walk-")).resolve()
+    folder = Path(
+        sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="attnaudit-walk-")
+    ).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     walk = Walk(folder / "work", install(folder))
     walk.folder.mkdir(exist_ok=True)
@@ -116,8 +123,14 @@ def write_data(folder: Path) -> None:
     def write(name: str, text: str, encoding: str = "utf-8") -> None:
         (folder / name).write_text(text, encoding=encoding)
 
-    write("reviews.csv", "\n".join(["text,label", *(f"{first},{label}" for (first, _), label in lines)]))
-    write("semicolons.csv", "\n".join(["text;label", *(f"{first};{label}" for (first, _), label in lines)]))
+    write(
+        "reviews.csv",
+        "\n".join(["text,label", *(f"{first},{label}" for (first, _), label in lines)]),
+    )
+    write(
+        "semicolons.csv",
+        "\n".join(["text;label", *(f"{first};{label}" for (first, _), label in lines)]),
+    )
     write(
         "utf16.csv",
         "\n".join(["text,label", *(f"{first},{label}" for (first, _), label in lines)]),
@@ -126,7 +139,10 @@ def write_data(folder: Path) -> None:
     write(
         "pairs.csv",
         "\n".join(
-            ["premise,hypothesis,label", *(f"{first},{second},{label}" for (first, second), label in lines)]
+            [
+                "premise,hypothesis,label",
+                *(f"{first},{second},{label}" for (first, second), label in lines),
+            ]
         ),
     )
     write("gaps.csv", "text,label\ngood film,1\nbad film,\n,0\ndull film,0\n")
@@ -162,12 +178,21 @@ def outputs(walk: Walk) -> None:
         says="not written by attnaudit",
     )
     walk.step(
-        "report into a folder is rejected", "report", "out", "--out", "mine", code=2, says="is a folder"
+        "report into a folder is rejected",
+        "report",
+        "out",
+        "--out",
+        "mine",
+        code=2,
+        says="is a folder",
     )
     walk.step("report to a device is rejected", "report", "out", "--out", "/dev/full", code=2)
     walk.step("site over another site is rejected", "report", "out", "--site", "mine", code=2)
     walk.step("lesson over a page is rejected", "lesson", "--out", "mine/index.html", code=2)
-    walk.note("nothing of mine was touched", {path: path.read_bytes() for path in mine.iterdir()} == before)
+    walk.note(
+        "nothing of mine was touched",
+        {path: path.read_bytes() for path in mine.iterdir()} == before,
+    )
 
 
 def security(walk: Walk) -> None:
@@ -184,7 +209,9 @@ def security(walk: Walk) -> None:
         "runs",
     ]
     walk.step("run", *run, says="Test accuracy")
-    folder = next(path for path in (walk.folder / "runs").iterdir() if (path / "run.json").is_file())
+    folder = next(
+        path for path in (walk.folder / "runs").iterdir() if (path / "run.json").is_file()
+    )
     evil = walk.folder / "evil_run"
     shutil.rmtree(evil, ignore_errors=True)
     shutil.copytree(folder, evil)
@@ -196,7 +223,11 @@ def security(walk: Walk) -> None:
     (walk.folder / "evil:make").touch()
     for command in ("check", "corpus-audit"):
         walk.step(
-            f"{command} of a run that names code", command, "evil_run", code=2, says="code from outside"
+            f"{command} of a run that names code",
+            command,
+            "evil_run",
+            code=2,
+            says="code from outside",
         )
     remote = walk.folder / "remote_code"
     shutil.rmtree(remote, ignore_errors=True)
@@ -204,7 +235,10 @@ def security(walk: Walk) -> None:
     config = json.loads((remote / "config.json").read_text(encoding="utf-8"))
     config |= {
         "model_type": "evil",
-        "auto_map": {"AutoConfig": "code.Config", "AutoModelForSequenceClassification": "code.Model"},
+        "auto_map": {
+            "AutoConfig": "code.Config",
+            "AutoModelForSequenceClassification": "code.Model",
+        },
     }
     (remote / "config.json").write_text(json.dumps(config), encoding="utf-8")
     (remote / "code.py").write_text("open('pwned', 'w')\n", encoding="utf-8")
@@ -224,11 +258,19 @@ def security(walk: Walk) -> None:
 
 def reading(walk: Walk) -> None:
     audit = ["audit", "classifier", *FAST, "--force"]
-    walk.step("it says what it read", *audit, "--data", "reviews.csv", "--out", "a", says="text = text")
-    walk.step("pairs are found", *audit, "--data", "pairs.csv", "--out", "b", says="pair = hypothesis")
-    walk.step("semicolons are found", *audit, "--data", "semicolons.csv", "--out", "c", says="delimiter ;")
+    walk.step(
+        "it says what it read", *audit, "--data", "reviews.csv", "--out", "a", says="text = text"
+    )
+    walk.step(
+        "pairs are found", *audit, "--data", "pairs.csv", "--out", "b", says="pair = hypothesis"
+    )
+    walk.step(
+        "semicolons are found", *audit, "--data", "semicolons.csv", "--out", "c", says="delimiter ;"
+    )
     walk.step("UTF-16 is read", *audit, "--data", "utf16.csv", "--out", "d", says="24 rows")
-    walk.step("a gap has its line", *audit, "--data", "gaps.csv", "--out", "e", code=2, says="line 3")
+    walk.step(
+        "a gap has its line", *audit, "--data", "gaps.csv", "--out", "e", code=2, says="line 3"
+    )
     walk.step(
         "gaps are skipped and counted",
         *audit,
@@ -273,7 +315,15 @@ def models(walk: Walk) -> None:
         "version https://git-lfs.github.com/spec/v1\n", encoding="utf-8"
     )
     walk.step(
-        "a git-lfs pointer", "audit", "broken", "--data", "reviews.csv", "--out", "h", code=2, says="git lfs"
+        "a git-lfs pointer",
+        "audit",
+        "broken",
+        "--data",
+        "reviews.csv",
+        "--out",
+        "h",
+        code=2,
+        says="git lfs",
     )
     (broken / "config.json").write_text("[1, 2", encoding="utf-8")
     walk.step(

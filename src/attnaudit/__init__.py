@@ -10,14 +10,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from attnaudit.auditing import audit
-    from attnaudit.contract import AttentionModel, Batch, Record
-    from attnaudit.errors import InputError
-    from attnaudit.laws import check_model
-    from attnaudit.loading import load
+    from attnaudit.auditing.audit import audit
+    from attnaudit.core.contract import AttentionModel, Batch, Record
+    from attnaudit.core.errors import InputError
+    from attnaudit.laws.checks import check_model
     from attnaudit.models.hooked import from_hooks
     from attnaudit.models.huggingface import from_huggingface
-    from attnaudit.results import Results
+    from attnaudit.results.results import Results
+    from attnaudit.training.checkpoint import load
 
 __version__ = "0.1.0"
 __all__ = [
@@ -34,16 +34,16 @@ __all__ = [
 ]
 
 _HOME = {
-    "AttentionModel": "contract",
-    "Batch": "contract",
-    "InputError": "errors",
-    "Record": "contract",
-    "Results": "results",
-    "audit": "auditing",
-    "check_model": "laws",
+    "AttentionModel": "core.contract",
+    "Batch": "core.contract",
+    "InputError": "core.errors",
+    "Record": "core.contract",
+    "Results": "results.results",
+    "audit": "auditing.audit",
+    "check_model": "laws.checks",
     "from_hooks": "models.hooked",
     "from_huggingface": "models.huggingface",
-    "load": "loading",
+    "load": "training.checkpoint",
 }
 
 

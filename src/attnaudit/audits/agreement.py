@@ -6,17 +6,19 @@ import torch
 from torch import Tensor
 
 from attnaudit import statistics
-from attnaudit.audits.by_row import of_row
 from attnaudit.audits.declaration import CORRELATION, SHARE, Declaration, Metric, Values, declares
-from attnaudit.audits.witnesses import BETWEEN, between, compared
-from attnaudit.contract import AttentionModel, Record
+from attnaudit.audits.per_row import of_row
+from attnaudit.audits.reference_measures import BETWEEN, between, compared
+from attnaudit.core.contract import AttentionModel, Record
 
 
 @declares(
     Declaration(
         question="Does attention rank the words as measures of importance do?",
         metrics={
-            "tau": Metric("Kendall's tau-b; 1 = the same order", "tau@random", f"tau@{BETWEEN}", CORRELATION),
+            "tau": Metric(
+                "Kendall's tau-b; 1 = the same order", "tau@random", f"tau@{BETWEEN}", CORRELATION
+            ),
             "p": Metric("p-value of tau, as SciPy's", 0.0, 1.0),
             "significant": Metric(
                 "p ≤ 0.05, per example", "significant@random", f"significant@{BETWEEN}", SHARE
@@ -33,7 +35,12 @@ from attnaudit.contract import AttentionModel, Record
     )
 )
 def agreement(
-    model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int, *, of: str = "attention"
+    model: AttentionModel,
+    record: Record,
+    scores: dict[str, Tensor],
+    seed: int,
+    *,
+    of: str = "attention",
 ) -> Values:
     """tau and its p-value of attention with every measure, and of the witnesses with each other, row by row on the items the row may
     attend to: (B,R).

@@ -40,7 +40,9 @@ class Declaration:
     question: str
     metrics: Mapping[str, Metric]
     detects: tuple[str, ...] = ()  # glass models whose fault this audit shows
-    blind: Mapping[str, str] = field(default_factory=dict)  # glass model -> why its fault is invisible here
+    blind: Mapping[str, str] = field(
+        default_factory=dict
+    )  # glass model -> why its fault is invisible here
 
 
 # The ranges that most metrics have.

@@ -5,17 +5,20 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking, statistics
-from attnaudit.audits.by_row import by_row
+from attnaudit import statistics
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
-from attnaudit.contract import AttentionModel, Record
+from attnaudit.audits.per_row import by_row
+from attnaudit.core import masking
+from attnaudit.core.contract import AttentionModel, Record
 
 
 @declares(
     Declaration(
         question="How spread out are attention and importance over the words, and the words over each state?",
         metrics={
-            "entropy": Metric("of the scores over the words, 1 = all alike, 0 = all on one", 0.0, 1.0),
+            "entropy": Metric(
+                "of the scores over the words, 1 = all alike, 0 = all on one", 0.0, 1.0
+            ),
             "zeros": Metric("share of words with no attention at all", 0.0, 1.0),
             "entropy_influence": Metric(
                 "of the words behind each state, mean over states; 1 = a state says nothing of one word",
@@ -30,7 +33,12 @@ from attnaudit.contract import AttentionModel, Record
     )
 )
 def dispersion(
-    model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int, *, influence: bool = False
+    model: AttentionModel,
+    record: Record,
+    scores: dict[str, Tensor],
+    seed: int,
+    *,
+    influence: bool = False,
 ) -> Values:
     """Entropy divided by log N of |scores| scaled to sum to 1, for attention and every measure (B,R); NaN with fewer than two words
     or where all scores are 0.

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.audits.furthest import alternative
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.errors import NotApplicable
-from attnaudit.limits import Joined, Number, limits
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.errors import NotApplicable
+from attnaudit.core.option_limits import Joined, Number, limits
 
 EPSILONS = "0.001+0.002+0.005+0.01+0.02+0.05+0.1"
 

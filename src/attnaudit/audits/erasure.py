@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking, randomness
 from attnaudit.audits.declaration import DIFFERENCE, Declaration, Metric, Values, declares
-from attnaudit.contract import AttentionModel, Batch, Record
-from attnaudit.errors import InputError, NotApplicable
-from attnaudit.limits import OneOf, ParsedBy, limits
+from attnaudit.core import masking, randomness
+from attnaudit.core.contract import AttentionModel, Batch, Record
+from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.core.option_limits import OneOf, ParsedBy, limits
 
 SHARES = "1+5+10+20+50"
 RANKINGS = "attention+gradient+leave_one_out+random"
@@ -64,7 +64,9 @@ def _fractions(shares: str) -> dict[str, float]:
             **_each("sufficiency", "fall with the top words alone; less is better"),
         },
         detects=("shifted",),
-        blind={"inert": "the words are the right ones, although attention cannot change the prediction"},
+        blind={
+            "inert": "the words are the right ones, although attention cannot change the prediction"
+        },
     )
 )
 def erasure(
@@ -129,13 +131,17 @@ def _fall(model: AttentionModel, record: Record, items: Tensor, token: int | Non
     inside = record.item_of_token >= 0
     gone = items.gather(1, record.item_of_token.clamp_min(0)) & inside
     nothing_left = ~(record.content & ~items).any(-1)
-    parts = torch.arange(len(record.batch)).split(max(1, _TOKENS_AT_ONCE // record.batch.tokens.shape[1]))
+    parts = torch.arange(len(record.batch)).split(
+        max(1, _TOKENS_AT_ONCE // record.batch.tokens.shape[1])
+    )
     predicted = record.predicted[:, None]
     left = torch.cat([_probs(model, record.batch, part, gone, token) for part in parts])
     fall = (record.probs.double() - left.double()).gather(1, predicted)[:, 0]
     return fall if token is not None else fall.masked_fill(nothing_left, torch.nan)
 
 
-def _probs(model: AttentionModel, batch: Batch, rows: Tensor, gone: Tensor, token: int | None) -> Tensor:
+def _probs(
+    model: AttentionModel, batch: Batch, rows: Tensor, gone: Tensor, token: int | None
+) -> Tensor:
     part, gone = batch.rows(rows), gone[rows]
     return model.read(part.without(gone) if token is None else part.replaced(gone, token)).probs

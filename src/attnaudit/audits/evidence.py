@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking, randomness
 from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.errors import NotApplicable
+from attnaudit.core import masking, randomness
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.errors import NotApplicable
 from attnaudit.statistics import retrieval
 
 
@@ -48,7 +48,9 @@ def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], s
     truth = known[:, None].expand_as(mask)
     values: Values = {}
     keys = randomness.keys(seed, "evidence", record.batch.example_id)
-    tie_break = randomness.uniform(keys, items).to(mask.device)[:, None].expand_as(mask).flatten(0, 1)
+    tie_break = (
+        randomness.uniform(keys, items).to(mask.device)[:, None].expand_as(mask).flatten(0, 1)
+    )
     for name, score in scores.items():
         rows = score if score.dim() == 3 else score[:, None].expand_as(mask)
         flat_rows, flat_truth, flat_mask = (each.flatten(0, 1) for each in (rows, truth, mask))
@@ -64,5 +66,9 @@ def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], s
     return values
 
 
-_METRICS = {"hit": retrieval.hit_at_1, "auprc": retrieval.average_precision, "mass": retrieval.mass_on}
+_METRICS = {
+    "hit": retrieval.hit_at_1,
+    "auprc": retrieval.average_precision,
+    "mass": retrieval.mass_on,
+}
 _ON_SETS = {"token_f1": retrieval.token_f1, "iou_f1": retrieval.iou_f1}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import exact, masking, randomness
+from attnaudit import exact
+from attnaudit.audits.counterfactual import flipped, without_item
 from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.counterfactual import flipped, logits_under, without_item
+from attnaudit.core import masking, randomness
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.decoding import logits_under
 
 _PREFIXES = 32
 
@@ -27,7 +29,9 @@ _PREFIXES = 32
         blind={"shifted": "removal acts on the attention, whose items do decide; the words are never looked at"},
     )
 )  # fmt: skip
-def flip_fraction(model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int) -> Values:
+def flip_fraction(
+    model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int
+) -> Values:
     """Items that count are removed from all rows by decreasing score and the rest renormalised; `fraction` is the share gone at the first
     flip.
 
@@ -43,7 +47,9 @@ def flip_fraction(model: AttentionModel, record: Record, scores: dict[str, Tenso
     values: Values = {}
     for name, score in scores.items():
         ranking = score if score.dim() == 2 else score.mean(1)
-        ranked = ranking.double().nan_to_num(nan=-torch.inf).masked_fill(~record.content, -torch.inf)
+        ranked = (
+            ranking.double().nan_to_num(nan=-torch.inf).masked_fill(~record.content, -torch.inf)
+        )
         order = masking.descending(ranked, attended, tie_break)
         flips = _flips(model, record, order)
         flips &= torch.arange(flips.shape[1], device=flips.device) <= length[:, None]
@@ -88,10 +94,14 @@ def _flips(model: AttentionModel, record: Record, order: Tensor) -> Tensor:
     return flips
 
 
-def _without_first(model: AttentionModel, record: Record, place: Tensor, prefixes: Tensor) -> Tensor:
+def _without_first(
+    model: AttentionModel, record: Record, place: Tensor, prefixes: Tensor
+) -> Tensor:
     """Logits (B,k,C) without the items ranked before each prefix length."""
     drop = place[:, None] < prefixes[:, None]  # (B,k,N)
     alpha = without_item(record.alpha[:, None], record.mask[:, None], drop[:, :, None])
     # A row emptied before the others attends to nothing; a prefix that empties every row has no output.
     gone = alpha.isnan().all(-1).all(-1)
-    return logits_under(model, record, alpha.nan_to_num(0.0)).masked_fill(gone[..., None], torch.nan)
+    return logits_under(model, record, alpha.nan_to_num(0.0)).masked_fill(
+        gone[..., None], torch.nan
+    )

@@ -8,12 +8,14 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
-from attnaudit import adversarial, exact, masking, statistics
+from attnaudit import exact, statistics
+from attnaudit.audits import gradient_search
 from attnaudit.audits.declaration import DIVERGENCE, Declaration, Metric, Values, declares
-from attnaudit.contract import AttentionModel, Record
+from attnaudit.core import masking
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.fidelity import check_fidelity, fidelity_of
+from attnaudit.core.option_limits import Number, ParsedBy, limits
 from attnaudit.exact.slab import one_hot_jsd
-from attnaudit.fidelity import check_fidelity, fidelity_of
-from attnaudit.limits import Number, ParsedBy, limits
 
 FIDELITIES = ("corrected", "code", "paper")
 Answer = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -21,16 +23,25 @@ Answer = tuple[Tensor, Tensor, Tensor, Tensor]
 _ANSWERED: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKeyDictionary()
 
 
-@limits(epsilon=Number(least=0, most=1), fidelity=ParsedBy(fidelity_of("the audit furthest", FIDELITIES)))
+@limits(
+    epsilon=Number(least=0, most=1),
+    fidelity=ParsedBy(fidelity_of("the audit furthest", FIDELITIES)),
+)
 @declares(
     Declaration(
         question="How different could the attention have been, with the same prediction?",
         metrics={
             "jsd": Metric(
-                "JSD of the furthest attention with the same prediction, nats", 0.0, "jsd_any", DIVERGENCE
+                "JSD of the furthest attention with the same prediction, nats",
+                0.0,
+                "jsd_any",
+                DIVERGENCE,
             ),
             "upper": Metric(
-                "no attention with the same prediction is further than this", 0.0, "jsd_any", DIVERGENCE
+                "no attention with the same prediction is further than this",
+                0.0,
+                "jsd_any",
+                DIVERGENCE,
             ),
             "jsd_share": Metric("jsd as a share of the furthest any attention could be", 0.0, 1.0),
             "upper_share": Metric("upper as a share of the same", 0.0, 1.0),
@@ -76,7 +87,12 @@ def furthest(
 
 
 def alternative(
-    model: AttentionModel, record: Record, seed: int, *, epsilon: float = 0.01, fidelity: str = "corrected"
+    model: AttentionModel,
+    record: Record,
+    seed: int,
+    *,
+    epsilon: float = 0.01,
+    fidelity: str = "corrected",
 ) -> Answer:
     """The attention itself (B,R,N), its JSD, the upper bound and whether they are one, each (B,)."""
     check_fidelity(fidelity, FIDELITIES, "the audit furthest")
@@ -87,7 +103,9 @@ def alternative(
     return known[asked]
 
 
-def _answer(model: AttentionModel, record: Record, seed: int, epsilon: float, fidelity: str) -> Answer:
+def _answer(
+    model: AttentionModel, record: Record, seed: int, epsilon: float, fidelity: str
+) -> Answer:
     if fidelity == "corrected" and record.readout is not None:
         answer = exact.furthest(
             record.alpha[:, 0].double(),
@@ -97,8 +115,8 @@ def _answer(model: AttentionModel, record: Record, seed: int, epsilon: float, fi
             classes=record.batch.classes,
         )
         return answer.alpha[:, None], answer.jsd, answer.upper, answer.exact
-    settings = adversarial.SETTINGS[fidelity]
-    found, jsd = adversarial.search(model, record, seed, epsilon=epsilon, settings=settings)
+    settings = gradient_search.SETTINGS[fidelity]
+    found, jsd = gradient_search.search(model, record, seed, epsilon=epsilon, settings=settings)
     return found, jsd, unconstrained(record), torch.zeros_like(jsd, dtype=torch.bool)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attnaudit import masking, statistics
+from attnaudit import statistics
+from attnaudit.audits.counterfactual import drawn, flipped
 from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
 from attnaudit.audits.permutation import reach
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.counterfactual import drawn, flipped, logits_under
-from attnaudit.limits import COUNT, limits
+from attnaudit.core import masking
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.decoding import logits_under
+from attnaudit.core.option_limits import COUNT, limits
 
 
 @limits(draws=COUNT)
@@ -17,15 +19,23 @@ from attnaudit.limits import COUNT, limits
     Declaration(
         question="Does the prediction change under attention drawn at random?",
         metrics={
-            "tvd_median": Metric("median change of the prediction over the draws", 0.0, "tvd_reach", SHARE),
-            "tvd_mean": Metric("mean change of the prediction over the draws", 0.0, "tvd_reach", SHARE),
+            "tvd_median": Metric(
+                "median change of the prediction over the draws", 0.0, "tvd_reach", SHARE
+            ),
+            "tvd_mean": Metric(
+                "mean change of the prediction over the draws", 0.0, "tvd_reach", SHARE
+            ),
             "tvd_reach": Metric(
-                "the largest change that any attention could cause (1 with more than two classes)", 0.0, 1.0
+                "the largest change that any attention could cause (1 with more than two classes)",
+                0.0,
+                1.0,
             ),
             "flipped": Metric("share of draws that change the decision", 0.0, 1.0),
         },
         detects=("inert",),
-        blind={"shifted": "attention does decide here; that it points at the wrong word changes nothing"},
+        blind={
+            "shifted": "attention does decide here; that it points at the wrong word changes nothing"
+        },
     )
 )
 def random_attention(
@@ -37,7 +47,9 @@ def random_attention(
     """
     alternatives = drawn(record.mask, draws, seed).to(record.alpha.dtype)
     logits = logits_under(model, record, alternatives)
-    moved = statistics.tvd(masking.probabilities(logits, record.batch.classes), record.probs[:, None])
+    moved = statistics.tvd(
+        masking.probabilities(logits, record.batch.classes), record.probs[:, None]
+    )
     return {
         ("", "tvd_median"): moved.quantile(0.5, dim=1),
         ("", "tvd_mean"): moved.mean(1),

@@ -8,12 +8,20 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from attnaudit import masking, statistics
-from attnaudit.audits.by_row import by_row
-from attnaudit.audits.declaration import CORRELATION, DIVERGENCE, Declaration, Metric, Values, declares
+from attnaudit import statistics
+from attnaudit.audits.declaration import (
+    CORRELATION,
+    DIVERGENCE,
+    Declaration,
+    Metric,
+    Values,
+    declares,
+)
 from attnaudit.audits.furthest import unconstrained
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.errors import InputError, NotApplicable
+from attnaudit.audits.per_row import by_row
+from attnaudit.core import masking
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.errors import InputError, NotApplicable
 
 
 @declares(
@@ -21,10 +29,15 @@ from attnaudit.errors import InputError, NotApplicable
         question="Do other trainings of the model attend to the same words, where they decide the same?",
         metrics={
             "jsd": Metric(
-                "JSD to another training's attention, nats; same decision only", 0.0, "jsd_any", DIVERGENCE
+                "JSD to another training's attention, nats; same decision only",
+                0.0,
+                "jsd_any",
+                DIVERGENCE,
             ),
             "jsd_share": Metric("jsd as a share of the furthest any attention could be", 0.0, 1.0),
-            "tau": Metric("Kendall's tau-b with another training's attention", 0.0, 1.0, CORRELATION),
+            "tau": Metric(
+                "Kendall's tau-b with another training's attention", 0.0, 1.0, CORRELATION
+            ),
             "tvd": Metric("change of the prediction from one training to another", 0.0, 1.0),
             "same_decision": Metric("share of the other trainings that decide the same", 0.0, 1.0),
             "jsd_any": Metric(
@@ -50,7 +63,9 @@ def stability(
     The other models must read the same batches into items of the same shape.
     """
     if not other_models:
-        raise NotApplicable("no other training of the model was given (other_models, or --other-seeds)")
+        raise NotApplicable(
+            "no other training of the model was given (other_models, or --other-seeds)"
+        )
     found: dict[str, list[Tensor]] = {"jsd": [], "tau": [], "tvd": [], "same_decision": []}
     for other in other_models:
         theirs = other.read(record.batch)
@@ -63,7 +78,11 @@ def stability(
         apart = masking.mean(
             statistics.jsd(record.alpha, theirs.alpha, record.mask), record.mask.any(-1)
         ).masked_fill(~same, torch.nan)
-        tau = by_row(record, _tau, record.alpha, theirs.alpha).nanmean(-1).masked_fill(~same, torch.nan)
+        tau = (
+            by_row(record, _tau, record.alpha, theirs.alpha)
+            .nanmean(-1)
+            .masked_fill(~same, torch.nan)
+        )
         found["jsd"].append(apart)
         found["tau"].append(tau)
         found["tvd"].append(statistics.tvd(record.probs, theirs.probs))

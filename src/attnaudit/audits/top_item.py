@@ -7,12 +7,14 @@ import math
 import torch
 from torch import Tensor
 
-from attnaudit import masking, randomness, statistics
+from attnaudit import statistics
+from attnaudit.audits.counterfactual import flipped, without_item
 from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.counterfactual import flipped, logits_under, without_item
-from attnaudit.fidelity import fidelity_of
-from attnaudit.limits import ParsedBy, limits
+from attnaudit.core import masking, randomness
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.decoding import logits_under
+from attnaudit.core.fidelity import fidelity_of
+from attnaudit.core.option_limits import ParsedBy, limits
 
 FIDELITIES = ("corrected", "code")
 
@@ -29,8 +31,12 @@ FIDELITIES = ("corrected", "code")
                 (-math.log(2), math.log(2)),
             ),
             "js_reach": Metric("JS divergence when the top item is removed", 0.0, math.log(2)),
-            "delta_alpha": Metric("weight of the top item minus weight of the random one", 0.0, 1.0),
-            "flips_top": Metric("removing the top item flips the decision", "flips_random", 1.0, SHARE),
+            "delta_alpha": Metric(
+                "weight of the top item minus weight of the random one", 0.0, 1.0
+            ),
+            "flips_top": Metric(
+                "removing the top item flips the decision", "flips_random", 1.0, SHARE
+            ),
             "flips_random": Metric("removing a random item flips the decision", 0.0, 1.0),
             "flips_both": Metric("both removals flip", 0.0, 1.0),
             "flips_only_top": Metric("only removing the top item flips", 0.0, 1.0),
@@ -55,7 +61,9 @@ def top_item(
     corrected: r is any other item. code: r is drawn from positions 1…length-1, which can be i* and is never the first.
     `js_reach`, the ceiling: ΔJS if the random item had changed nothing. NaN with fewer than two items.
     """
-    words = record.mask & record.content[:, None]  # what does not count, such as [CLS], is never removed
+    words = (
+        record.mask & record.content[:, None]
+    )  # what does not count, such as [CLS], is never removed
     top = masking.descending(record.alpha, words, _draws(record, "top_item ties", seed))[..., :1]
     other = _random_item(record, words, top, seed, fidelity)
     removed = [_without(record, item) for item in (top, other)]
@@ -70,7 +78,9 @@ def top_item(
     (js_top, js_other), (top_flips, other_flips) = js, flips
     # Compared on the same examples: those for which both have an answer.
     unknown = top_flips.isnan() | other_flips.isnan()
-    top_flips, other_flips = (each.masked_fill(unknown, torch.nan) for each in (top_flips, other_flips))
+    top_flips, other_flips = (
+        each.masked_fill(unknown, torch.nan) for each in (top_flips, other_flips)
+    )
     weight = [record.alpha.gather(-1, item)[..., 0] for item in (top, other)]
     values: Values = {
         ("", "delta_js"): js_top - js_other,

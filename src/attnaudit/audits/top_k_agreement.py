@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from attnaudit import statistics
-from attnaudit.audits.by_row import by_row
 from attnaudit.audits.declaration import CORRELATION, SHARE, Declaration, Metric, Values, declares
-from attnaudit.audits.witnesses import BETWEEN, between, compared
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.errors import InputError
-from attnaudit.fidelity import fidelity_of
-from attnaudit.limits import ParsedBy, limits
+from attnaudit.audits.per_row import by_row
+from attnaudit.audits.reference_measures import BETWEEN, between, compared
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.errors import InputError
+from attnaudit.core.fidelity import fidelity_of
+from attnaudit.core.option_limits import ParsedBy, limits
 
 LISTS = ("average", "all", "non_zero")
 
@@ -43,7 +43,8 @@ def _lists(k: int | str) -> list[str]:
 
 
 @limits(
-    k=ParsedBy(_lists), fidelity=ParsedBy(fidelity_of("the audit top_k_agreement", ("corrected", "code")))
+    k=ParsedBy(_lists),
+    fidelity=ParsedBy(fidelity_of("the audit top_k_agreement", ("corrected", "code"))),
 )
 @declares(
     Declaration(
@@ -101,10 +102,14 @@ def _k_of(each: str, record: Record, mean_length: int | None) -> Tensor | None:
     if each == "non_zero":
         return None
     if each == "all":
-        count = (record.content[:, None] & record.mask).sum(-1).clamp_min(1)  # of nothing: NaN all the same
+        count = (
+            (record.content[:, None] & record.mask).sum(-1).clamp_min(1)
+        )  # of nothing: NaN all the same
     elif each == "average":
         if mean_length is None:
-            raise InputError("k=average needs mean_length, which audit() works out over all the data.")
+            raise InputError(
+                "k=average needs mean_length, which audit() works out over all the data."
+            )
         count = torch.full(record.mask.shape[:2], max(mean_length, 1), device=record.mask.device)
     else:
         count = torch.full(record.mask.shape[:2], int(each), device=record.mask.device)

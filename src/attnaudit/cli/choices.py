@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from attnaudit.errors import OutputError
+from attnaudit.core.errors import OutputError
 
 if TYPE_CHECKING:
-    from attnaudit.results import Results
+    from attnaudit.results.results import Results
 
 
 def split(text: str) -> list[str]:
@@ -39,10 +39,12 @@ def write_report(results: Results, folder: Path) -> None:
 
 
 def gate(results: Results, conditions: str) -> None:
-    from attnaudit.gate import met
+    from attnaudit.results.gate import met
 
     held = met(results, conditions)
     if held:
-        typer.secho("The gate is closed. Conditions that hold:\n  " + "\n  ".join(held), fg="red", err=True)
+        typer.secho(
+            "The gate is closed. Conditions that hold:\n  " + "\n  ".join(held), fg="red", err=True
+        )
         raise typer.Exit(3)
     typer.echo("The gate is open: none of the conditions holds.")

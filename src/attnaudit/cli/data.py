@@ -12,8 +12,8 @@ import typer
 from attnaudit.core.interruption import Interrupted
 
 if TYPE_CHECKING:
-    from attnaudit.datasets.describing import Description, SplitCounts
-    from attnaudit.datasets.listing import Entry
+    from attnaudit.data.describe import Description, SplitCounts
+    from attnaudit.data.listing import Entry
 
 WIDTH = 100
 SHOWN = 12  # classes printed one by one
@@ -31,14 +31,16 @@ def overview(context: typer.Context, data_dir: Folder = None) -> None:
     context.obj = data_dir
     if context.invoked_subcommand is not None:
         return
-    from attnaudit.datasets import data_folder
-    from attnaudit.datasets.listing import entries
+    from attnaudit.data import data_folder
+    from attnaudit.data.listing import entries
 
     folder = data_folder(data_dir)
     listed = entries(folder)
     corpora = [each for each in listed if each.needs_files]
     typer.echo(f"Data folder: {folder}")
-    typer.echo(f"Corpora here: {sum(each.place is not None for each in corpora)} of {len(corpora)}.")
+    typer.echo(
+        f"Corpora here: {sum(each.place is not None for each in corpora)} of {len(corpora)}."
+    )
     for entry in listed:
         _show_entry(entry)
 
@@ -46,20 +48,22 @@ def overview(context: typer.Context, data_dir: Folder = None) -> None:
 @app.command()
 def get(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name of a corpus, as `attnaudit data` lists it: imdb.")],
+    name: Annotated[
+        str, typer.Argument(help="Name of a corpus, as `attnaudit data` lists it: imdb.")
+    ],
     data_dir: Folder = None,
 ) -> None:
     """Download a freely available corpus and verify its checksum; for others, print how to get them (exit code 2).
 
     An interrupted download continues when the same command is given again.
     """
-    from attnaudit import choices
-    from attnaudit.datasets import DATASETS, data_folder
-    from attnaudit.datasets.downloading import fetch
-    from attnaudit.datasets.listing import about_chosen, missing
+    from attnaudit.core import registry
+    from attnaudit.data import DATASETS, data_folder
+    from attnaudit.data.download import fetch
+    from attnaudit.data.listing import about_chosen, missing
 
-    name, options = choices.parse(name)
-    about = about_chosen(choices.find(DATASETS, name, "dataset"), options)
+    name, options = registry.parse(name)
+    about = about_chosen(registry.find(DATASETS, name, "dataset"), options)
     if about is None or not (about.places or about.locate):
         typer.echo(f"{name} needs no files." + (f" {about.steps}" if about and about.steps else ""))
         return
@@ -69,7 +73,9 @@ def get(
         return
     if not about.downloads:
         typer.echo(
-            _wrapped(f"{about.title} cannot be downloaded automatically. Licence: {about.licence}.", "")
+            _wrapped(
+                f"{about.title} cannot be downloaded automatically. Licence: {about.licence}.", ""
+            )
         )
         typer.echo()
         typer.echo(_wrapped(about.steps or f"See {about.home}.", ""))
@@ -100,7 +106,7 @@ def describe(
     data_dir: Folder = None,
 ) -> None:  # fmt: skip
     """Count vocabulary, lengths and classes of a dataset, next to the numbers of Jain & Wallace 2019 (table 1) if they used it."""
-    from attnaudit.datasets.describing import describe as counted
+    from attnaudit.data.describe import describe as counted
 
     _show_description(counted(choice, data_dir=data_dir or context.obj))
 
@@ -113,13 +119,20 @@ def _show_entry(entry: Entry) -> None:
     if about is None:
         lines["task"] = "simulated, with known evidence"
     else:
-        lines |= {"task": about.task, "size": about.size, "licence": about.licence, "from": about.home}
+        lines |= {
+            "task": about.task,
+            "size": about.size,
+            "licence": about.licence,
+            "from": about.home,
+        }
     if entry.place:
         lines["found"] = str(entry.place)
     elif entry.needs_files and about is not None:
         lines["missing"] = entry.missing
         lines["get it"] = (
-            f"attnaudit data get {entry.name}" if about.downloads else about.steps or f"see {about.home}"
+            f"attnaudit data get {entry.name}"
+            if about.downloads
+            else about.steps or f"see {about.home}"
         )
     elif about is not None and about.steps:
         lines["get it"] = about.steps
@@ -128,15 +141,19 @@ def _show_entry(entry: Entry) -> None:
 
 
 def _show_description(about: Description) -> None:
-    from attnaudit.datasets.describing import EXTRAS
-    from attnaudit.papers.jain_wallace_corpora import SOURCE
+    from attnaudit.data.describe import EXTRAS
+    from attnaudit.data.published_counts import SOURCE
 
     typer.echo(f"{about.choice}: {_plain(about.title)}\n")
     published = about.published
     rows = [("", "ours", SOURCE if published else "")]
     train = about.splits["train"]
-    rows.append(("vocabulary", f"{about.vocabulary:,}", f"{published.vocabulary:,}" if published else ""))
-    if about.vocabulary_before_length_filter is not None or (published and published.notebook_vocabulary):
+    rows.append(
+        ("vocabulary", f"{about.vocabulary:,}", f"{published.vocabulary:,}" if published else "")
+    )
+    if about.vocabulary_before_length_filter is not None or (
+        published and published.notebook_vocabulary
+    ):
         ours = about.vocabulary_before_length_filter
         notebook = published.notebook_vocabulary if published else None
         rows.append(
@@ -147,7 +164,11 @@ def _show_description(about: Description) -> None:
             )
         )
     rows.append(
-        ("mean length, train", _number(train.mean_length), str(published.mean_length) if published else "")
+        (
+            "mean length, train",
+            _number(train.mean_length),
+            str(published.mean_length) if published else "",
+        )
     )
     for split, counts, theirs in _beside(about):
         rows.append((split, f"{counts.examples:,}", f"{sum(theirs):,}" if theirs else ""))
@@ -170,8 +191,11 @@ def _show_description(about: Description) -> None:
             f"{split} mean {_number(each.mean_length)}, longest {each.longest:,}"
             for split, each in about.splits.items()
         ),
-        "examples with": "; ".join(f"{EXTRAS[each]}: {count:,}" for each, count in about.extras.items()),
-        "dropped": "; ".join(f"{why}: {count:,}" for why, count in about.dropped.items()) or "nothing",
+        "examples with": "; ".join(
+            f"{EXTRAS[each]}: {count:,}" for each, count in about.extras.items()
+        ),
+        "dropped": "; ".join(f"{why}: {count:,}" for why, count in about.dropped.items())
+        or "nothing",
         "skipped": f"{about.skipped.get('rows', 0):,} bad row{'' if about.skipped.get('rows', 0) == 1 else 's'}",
         "duplicates": "; ".join(f"{where}: {count:,}" for where, count in about.repeated.items())
         + " (exactly the same words)",
@@ -186,14 +210,18 @@ def _show_description(about: Description) -> None:
 
 def _beside(about: Description) -> Iterator[tuple[str, SplitCounts, tuple[int, ...]]]:
     """Each split with the published class counts, and train with dev where these are of both."""
-    from attnaudit.datasets.describing import together
+    from attnaudit.data.describe import together
 
     published = about.published
     both = published is not None and published.train_holds_dev
     for split, counts in about.splits.items():
         yield split, counts, () if both and split == "train" else getattr(published, split, ())
         if both and split == "dev":
-            yield "train and dev", together(about.splits["train"], counts), getattr(published, "train", ())
+            yield (
+                "train and dev",
+                together(about.splits["train"], counts),
+                getattr(published, "train", ()),
+            )
 
 
 def _shown(counts: SplitCounts) -> list[tuple[str, int]]:

@@ -12,11 +12,11 @@ from attnaudit.cli import data, model, report, runs
 from attnaudit.cli.choices import gate as gate_on
 from attnaudit.cli.choices import split, write_report
 from attnaudit.core import interruption
-from attnaudit.errors import InputError, NotApplicable, OutputError
+from attnaudit.core.errors import InputError, NotApplicable, OutputError
 
 if TYPE_CHECKING:
-    from attnaudit.interventions import Plan
-    from attnaudit.results import Results
+    from attnaudit.results.results import Results
+    from attnaudit.training.interventions import Plan
 
 app = typer.Typer(
     help="May I show this model's attention as an explanation? Train a model or load your own, run the tests of the attention-as-explanation debate, and read the answers on one card.",
@@ -78,11 +78,11 @@ def run(
     Without options: simulated bAbI task 1 (needs no files), a BiLSTM with additive attention. Sizes and epochs that are omitted are chosen
     for the dataset. A run that is already complete is not run again. With --intervention: train the models it needs and compare them.
     """
-    from attnaudit.cell import make_cell
-    from attnaudit.gate import check_conditions
-    from attnaudit.interventions import Plan
-    from attnaudit.running import find_place, run_cell
-    from attnaudit.store import load_results
+    from attnaudit.results.gate import check_conditions
+    from attnaudit.results.store import load_results
+    from attnaudit.training.experiment import make_cell
+    from attnaudit.training.interventions import Plan
+    from attnaudit.training.runner import find_place, run_cell
 
     if fail_if is not None:
         check_conditions(fail_if)  # now, not after minutes of training
@@ -140,7 +140,7 @@ report.register(app)
 @app.command("list")
 def list_choices() -> None:
     """List every name that can be chosen, by kind, with a description: datasets, models, measures, audits, interventions …"""
-    from attnaudit.catalogue import catalogue
+    from attnaudit.cli.catalogue import catalogue
 
     for kind, entries in catalogue().items():
         typer.secho(f"\n{kind}", bold=True)
@@ -154,8 +154,8 @@ def check(
     seed: Annotated[int, typer.Option(help="Random seed of the texts and attention weights that are tried.")] = 0,
 ) -> None:  # fmt: skip
     """Check that a model keeps the laws that audits rely on. Reports which are broken and the likely cause; exit code 1 if any is."""
-    from attnaudit.checking import find_target
-    from attnaudit.laws import check_model
+    from attnaudit.cli.check_target import find_target
+    from attnaudit.laws.checks import check_model
 
     verdict = check_model(*find_target(target, seed), seed=seed)
     typer.echo(str(verdict))
@@ -164,19 +164,27 @@ def check(
 
 
 def _intervene(choice: str, plan: Plan) -> None:
-    from attnaudit import choices, store
-    from attnaudit.interventions import INTERVENTIONS
+    from attnaudit.core import registry
     from attnaudit.papers import wen
     from attnaudit.report.figures import save_figure
+    from attnaudit.results import store
+    from attnaudit.training.interventions import INTERVENTIONS
 
-    intervene = choices.find(INTERVENTIONS, choice, "intervention")
+    intervene = registry.find(INTERVENTIONS, choice, "intervention")
     findings = intervene(plan)
     folder = plan.out / store.run_name(
-        {**plan.cell.choices(), "dataset": f"{findings.name}-{plan.cell.dataset}", "intervention": choice}
+        {
+            **plan.cell.choices(),
+            "dataset": f"{findings.name}-{plan.cell.dataset}",
+            "intervention": choice,
+        }
     )
     findings.save(folder)
     typer.echo(str(findings))
-    if findings.name == "adversarial" and (published := wen.beside_published(plan.cell.dataset)) is not None:
+    if (
+        findings.name == "adversarial"
+        and (published := wen.beside_published(plan.cell.dataset)) is not None
+    ):
         typer.echo(published)
     figure = save_figure(findings.name, findings.summary, findings.examples, folder / "figure.png")
     typer.echo(f"\nFindings: {folder}" + (f"\nFigure: {figure}" if figure else ""))
@@ -192,7 +200,9 @@ def _show(results: Results) -> None:
     ends = performance["accuracy_interval"] or (None, None)
     typer.echo(f"Test accuracy {with_interval(performance['accuracy'], *ends)}\n")
     typer.echo(str(results.card()))
-    if (line := meister.beside_published(details["choices"], details["performance"]["accuracy"])) is not None:
+    if (
+        line := meister.beside_published(details["choices"], details["performance"]["accuracy"])
+    ) is not None:
         typer.echo(f"\n{line}")
     published = beside_published(results)
     if len(published):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from attnaudit.errors import InputError
+from attnaudit.core.errors import InputError
 
 if TYPE_CHECKING:
-    from attnaudit.datasets.reading.row_errors import BadRows
-    from attnaudit.results import Results
+    from attnaudit.data.reading.row_errors import BadRows
+    from attnaudit.results.results import Results
 
 _TRIED = 4  # texts by which the time is estimated
 
@@ -50,17 +50,17 @@ def audit_model(
 
     Prints the card and writes the results with an HTML report. Questions that need retraining are marked on the card.
     """
-    from attnaudit.asked import find_audits, find_measures
-    from attnaudit.auditing import audit
+    from attnaudit.auditing.audit import audit
+    from attnaudit.auditing.other_models import check_other_models
+    from attnaudit.auditing.selection import find_audits, find_measures
     from attnaudit.cli.choices import gate, split, write_report
     from attnaudit.core.output_files import check_file
     from attnaudit.core.output_folders import check_folder
-    from attnaudit.gate import check_conditions
+    from attnaudit.data.audit_texts import read_texts
     from attnaudit.models.huggingface import from_huggingface
     from attnaudit.models.huggingface.own_batches import sampled_batches, with_class_names
-    from attnaudit.other_models import check_other_models
-    from attnaudit.own_texts import read_texts
-    from attnaudit.running import check_device
+    from attnaudit.results.gate import check_conditions
+    from attnaudit.training.runner import check_device
 
     if fail_if is not None:
         check_conditions(fail_if)
@@ -139,7 +139,7 @@ def _estimate(model: Any, batches: list[Any], wanted: dict[str, Any], seed: int)
     """How long it will take, by a few texts of middling length; said only where it is worth saying."""
     import torch
 
-    from attnaudit.auditing import audit
+    from attnaudit.auditing.audit import audit
 
     count = sum(len(batch) for batch in batches)
     if count < 16 * _TRIED:
@@ -175,5 +175,7 @@ def _tell(results: Results, read: int, audited: int, bad: BadRows) -> None:
     if audited < read:
         typer.echo(f"{audited} of {read} texts were audited, with the labels in proportion.")
     if cut := results.about.get("truncated"):
-        typer.echo(f"{cut} text{'s were' if cut > 1 else ' was'} longer than the model reads and cut.")
+        typer.echo(
+            f"{cut} text{'s were' if cut > 1 else ' was'} longer than the model reads and cut."
+        )
     typer.echo(str(results.card()))

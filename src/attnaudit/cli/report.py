@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 Runs = Annotated[
-    list[Path], typer.Argument(help="Run directories, findings of interventions, or folders that hold some.")
+    list[Path],
+    typer.Argument(help="Run directories, findings of interventions, or folders that hold some."),
 ]
 
 
@@ -28,7 +29,7 @@ def report(
     from attnaudit.core.output_files import check_file
     from attnaudit.report.page import write_page
     from attnaudit.report.site import check_site, write_site
-    from attnaudit.store import find_runs, load_readable
+    from attnaudit.results.store import find_runs, load_readable
 
     check_file(out) if site is None else check_site(site)
     found = load_readable(find_runs(runs))
@@ -55,8 +56,8 @@ def figures(
     """
     from attnaudit.report.figure_files import write_figures
     from attnaudit.report.figures import FIGURES, style
-    from attnaudit.report.outcome import chosen
-    from attnaudit.report.sources import gather
+    from attnaudit.report.run_sources import gather
+    from attnaudit.report.write_summary import chosen
 
     wanted, kinds = chosen(only, FIGURES, "figure"), chosen(formats, style.FORMATS, "format")
     typer.echo(str(write_figures(gather(runs), out, formats=kinds, only=wanted)))
@@ -69,11 +70,11 @@ def tables(
     only: Annotated[str | None, typer.Option(help="Comma-separated names: summary, runs, jain_wallace_table2, …; default: all.")] = None,
 ) -> None:  # fmt: skip
     """Write tables of finished runs for papers: every mean with interval, floor and ceiling; the card's numbers of all runs; Jain & Wallace's layouts."""
-    from attnaudit.report.outcome import chosen
-    from attnaudit.report.sources import gather
+    from attnaudit.report.run_sources import gather
     from attnaudit.report.table_files import write_tables
     from attnaudit.report.tables import TABLES
     from attnaudit.report.tables.formats import FORMATS
+    from attnaudit.report.write_summary import chosen
 
     wanted, kinds = chosen(only, TABLES, "table"), chosen(formats, tuple(FORMATS), "format")
     typer.echo(str(write_tables(gather(runs), out, formats=kinds, only=wanted)))
@@ -83,6 +84,6 @@ def lesson(
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("lesson.html"),
 ) -> None:
     """Write a lesson as an HTML page: the arguments of the debate to try by hand, with teacher's notes. Needs no run and no data."""
-    from attnaudit.lesson import make_lesson
+    from attnaudit.papers.lesson import make_lesson
 
     typer.echo(f"Lesson: {make_lesson(out)}")

@@ -28,7 +28,7 @@ def gate(
     A condition is about an answer on the card (needed, matters, points, only_story or stable; = or !=; yes, partly, no or "cannot tell")
     or about a mean (AUDIT/METRIC or AUDIT/METRIC@MEASURE; <, <=, >, >=, = or !=; a number).
     """
-    from attnaudit.store import load_results
+    from attnaudit.results.store import load_results
 
     gate_on(load_results(run), fail_if)
 
@@ -37,7 +37,7 @@ def verify(
     folders: Annotated[list[Path], typer.Argument(help="Run directories, findings, or folders that hold some.")],
 ) -> None:  # fmt: skip
     """Is every stored file, byte for byte, what was written? Exit code 1 if any is damaged or missing."""
-    from attnaudit.store import find_results, verify_folder
+    from attnaudit.results.store import find_results, verify_folder
 
     damaged = False
     for folder in find_results(folders):
@@ -53,8 +53,8 @@ def compare(
     every: Annotated[bool, typer.Option("--all", help="Show every number that both runs have, not only those on the card.")] = False,
 ) -> None:  # fmt: skip
     """Compare two runs: their cards, and the numbers behind them with differences (first − second) and 95 % intervals."""
-    from attnaudit.comparisons.runs import side_by_side
-    from attnaudit.store import load_results
+    from attnaudit.results.store import load_results
+    from attnaudit.training.comparisons.runs import side_by_side
 
     typer.echo(f"first:  {first}\nsecond: {second}\n")
     typer.echo(side_by_side(load_results(first), load_results(second), every=every))
@@ -65,12 +65,12 @@ def across(
     question: Annotated[str, typer.Option(help="dependence: accuracy lost without attention against room for other attention. uniformity: spread of attention against its information. seeds: every number over runs that differ only by seed.")] = "dependence",
 ) -> None:  # fmt: skip
     """Correlate two numbers across runs, one point per model; or, with --question seeds, summarise every model over its seeds."""
-    from attnaudit import choices
-    from attnaudit.comparisons.across_cells import QUESTIONS
-    from attnaudit.comparisons.seeds import seeds_table
-    from attnaudit.store import find_runs
+    from attnaudit.core import registry
+    from attnaudit.results.store import find_runs
+    from attnaudit.training.comparisons.correlations import QUESTIONS
+    from attnaudit.training.comparisons.seeds import seeds_table
 
-    ask = choices.find({**QUESTIONS, "seeds": seeds_table}, question, "question")
+    ask = registry.find({**QUESTIONS, "seeds": seeds_table}, question, "question")
     typer.echo(str(ask(find_runs(runs))))
 
 
@@ -81,15 +81,16 @@ def corpus_audit(
     data_dir: Annotated[Path | None, typer.Option(help="Folder of the corpora; default: the environment variable ATTNAUDIT_DATA, else the user's cache folder.")] = None,
 ) -> None:  # fmt: skip
     """Audit a finished run on all test examples together (mutual information); the findings are stored in the run's folder."""
-    from attnaudit import choices
-    from attnaudit.corpus_audits import CORPUS_AUDITS
-    from attnaudit.loading import audited_batches
-    from attnaudit.store import file_name
+    from attnaudit.audits.corpus import CORPUS_AUDITS
+    from attnaudit.core import registry
+    from attnaudit.results.findings import save_corpus_findings
+    from attnaudit.results.store import file_name
+    from attnaudit.training.checkpoint import audited_batches
 
-    function = choices.find(CORPUS_AUDITS, audit, "corpus audit")
+    function = registry.find(CORPUS_AUDITS, audit, "corpus audit")
     model, batches = audited_batches(run, data_dir=data_dir)
     findings = function(model, batches, seed)
-    folder = findings.save(run / file_name(f"{audit}-seed_{seed}"))
+    folder = save_corpus_findings(findings, run / file_name(f"{audit}-seed_{seed}"))
     typer.echo(f"{findings}\n\nFindings: {folder}")
 
 
@@ -109,6 +110,8 @@ def reproduce(
     from attnaudit.papers.reproductions import reproduce as reproduced
 
     chosen = None if vectors is None else str(vectors)
-    made, path = reproduced(table, Setting(dataset, out, data_dir, chosen, seed, sample, epochs, device))
+    made, path = reproduced(
+        table, Setting(dataset, out, data_dir, chosen, seed, sample, epochs, device)
+    )
     typer.echo(made.to_string(index=False, float_format="{:.3f}".format))
     typer.echo(f"\nTable: {path}")

@@ -6,7 +6,9 @@ import logging
 from pathlib import Path
 
 _LOG = logging.getLogger("attnaudit")
-finished: list[Path] = []  # outputs this process has completed: what an interruption leaves untouched
+finished: list[
+    Path
+] = []  # outputs this process has completed: what an interruption leaves untouched
 
 
 def notice(text: str) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.temporary import held, token
-from attnaudit.errors import InputError, OutputError
 
 GENERATOR = '<meta name="generator" content="attnaudit">'  # in the head of every page we write
 MANIFEST = ".attnaudit-files.json"  # in a folder of figures or tables: the name and the SHA-256 of each file we wrote
@@ -59,18 +59,24 @@ def check_file(path: Path, *, kind: str = "page") -> None:
         )
 
 
-def write_file(path: Path, content: str | bytes | Callable[[Path], None], *, kind: str = "page") -> Path:
+def write_file(
+    path: Path, content: str | bytes | Callable[[Path], None], *, kind: str = "page"
+) -> Path:
     """Write a page, figure or table whole or not at all. content: the text, the bytes, or a function that fills the path it is given."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(error.errno, f"Cannot make the folder {path.parent}: {error.strerror}") from error
+        raise OutputError(
+            error.errno, f"Cannot make the folder {path.parent}: {error.strerror}"
+        ) from error
     with held(path.parent), whole_file(path) as draft:
         if callable(content):
             content(draft)
         else:
-            draft.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+            draft.write_bytes(
+                content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+            )
         if not _same(path, draft):
             check_file(path, kind=kind)
         _record(path, draft)
@@ -118,7 +124,11 @@ def _is_ours(path: Path) -> bool:
 
 def _same(path: Path, draft: Path) -> bool:
     """Several writers of the same runs write the same bytes: whoever comes last changes nothing."""
-    return path.is_file() and path.stat().st_size == draft.stat().st_size and sha256(path) == sha256(draft)
+    return (
+        path.is_file()
+        and path.stat().st_size == draft.stat().st_size
+        and sha256(path) == sha256(draft)
+    )
 
 
 def _record(path: Path, draft: Path) -> None:

@@ -14,15 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from attnaudit.core import temporary
+from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.notices import finished, notice
 from attnaudit.core.output_files import GENERATOR, MANIFEST, check_writable, sync
-from attnaudit.errors import InputError, OutputError
 
 MARKS = ("run.json", "intervention.json", "corpus_audit.json")
 # What runs written before checksums were kept may hold; later ones list their files in run.json.
 _WRITTEN = frozenset({*MARKS, MANIFEST, "values.parquet", "summary.parquet", "examples.parquet", "detail.parquet",
                       "card.json", "model.safetensors", "vocabulary.json", "figure.png"})  # fmt: skip
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+_NO_ROOM = (
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EROFS,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EIO,
+)
 
 
 def mark_of(folder: Path) -> dict[str, Any] | None:
@@ -120,7 +128,9 @@ def _free_name(folder: Path, word: str) -> Path:
     return other
 
 
-def _swap(draft: Path, place: Path, *, replace: bool, keep: Callable[[Path, Path], bool] | None) -> None:
+def _swap(
+    draft: Path, place: Path, *, replace: bool, keep: Callable[[Path, Path], bool] | None
+) -> None:
     if not place.exists() or not any(place.iterdir()):
         if place.exists():
             place.rmdir()
@@ -145,7 +155,9 @@ def _swap(draft: Path, place: Path, *, replace: bool, keep: Callable[[Path, Path
         sync(place.parent)
         shutil.rmtree(old, ignore_errors=True)
     if removed:
-        notice(f"removed with the old results of {place.name}, which they belong to: {', '.join(removed)}")
+        notice(
+            f"removed with the old results of {place.name}, which they belong to: {', '.join(removed)}"
+        )
 
 
 def _carry_over(old: Path, draft: Path, keep: Callable[[Path, Path], bool] | None) -> list[str]:

@@ -16,7 +16,9 @@ except ImportError:  # Windows: age alone decides
     fcntl = None  # type: ignore[assignment]
 
 DRAFT = ".draft-"  # a folder that is being written
-REPLACED = ".replaced-"  # the folder that a finished draft is taking the place of: .replaced-TOKEN-NAME
+REPLACED = (
+    ".replaced-"  # the folder that a finished draft is taking the place of: .replaced-TOKEN-NAME
+)
 _YOUNG = 30.0  # seconds: its writer may not have locked it yet
 _OLD = 24 * 3600.0  # seconds: given up, on a file system without locks
 

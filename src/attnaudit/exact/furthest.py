@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnaudit import masking
-from attnaudit.errors import InputError
+from attnaudit.core import masking
+from attnaudit.core.errors import InputError
 from attnaudit.exact.inputs import ROUNDING, Prepared, chunks, prepare
 from attnaudit.exact.slab import Vertex, furthest_in_slab
 from attnaudit.exact.small_support import search
@@ -44,7 +44,9 @@ def furthest(
     attention found. High: very different heatmaps tell the same story. Low: the prediction pins the attention down.
     """
     if not 0 <= epsilon <= 1:
-        raise InputError(f"epsilon is a distance between probabilities, from 0 to 1, got {epsilon}.")
+        raise InputError(
+            f"epsilon is a distance between probabilities, from 0 to 1, got {epsilon}."
+        )
     given = prepare(alpha, readout, mask, classes)
     found, jsd, upper = (
         given.alpha.clone(),
@@ -53,12 +55,18 @@ def furthest(
     )
     for at, part in _same_number_of_candidates(given):
         for piece in chunks(len(at), part.alpha.shape[1] * part.probs.shape[1] * 32, limit=2**23):
-            found[at[piece]], jsd[at[piece]], upper[at[piece]] = _furthest(part.rows(piece), epsilon)
+            found[at[piece]], jsd[at[piece]], upper[at[piece]] = _furthest(
+                part.rows(piece), epsilon
+            )
     exact = (jsd >= upper - 1e-12) & ~given.empty
     jsd, upper = (value.masked_fill(given.empty, torch.nan) for value in (jsd, upper))
     as_given = alpha.dtype
     return Furthest(
-        found.to(as_given), jsd.to(as_given), upper.to(as_given), exact, given.probs_of(found).to(as_given)
+        found.to(as_given),
+        jsd.to(as_given),
+        upper.to(as_given),
+        exact,
+        given.probs_of(found).to(as_given),
     )
 
 
@@ -71,7 +79,10 @@ def _same_number_of_candidates(given: Prepared) -> Iterator[tuple[Tensor, Prepar
     for count in counts.unique().tolist():
         at = (counts == count).nonzero()[:, 0]
         columns = (
-            given.classes[at].nonzero()[:, 1].view(len(at), 1, count).expand(-1, given.alpha.shape[1], -1)
+            given.classes[at]
+            .nonzero()[:, 1]
+            .view(len(at), 1, count)
+            .expand(-1, given.alpha.shape[1], -1)
         )
         yield at, prepare(given.alpha[at], given.readout[at].gather(2, columns), given.mask[at])
 
@@ -111,7 +122,9 @@ class _Best:
 def _relaxations(given: Prepared, epsilon: float) -> list[Vertex]:
     """The furthest attention in each half-space or slab that is known to hold every feasible one."""
     p = given.probs
-    rivals = masking.fill(p, _one_hot(given.predicted, p) == 0, -1.0).argsort(dim=-1, descending=True)
+    rivals = masking.fill(p, _one_hot(given.predicted, p) == 0, -1.0).argsort(
+        dim=-1, descending=True
+    )
     mine = _class_readout(given.readout, given.predicted)
     p_mine = p.gather(1, given.predicted[:, None])[:, 0]
     vertices = []
@@ -140,9 +153,9 @@ def _against_the_rest(given: Prepared, epsilon: float, mine: Tensor, p_mine: Ten
     q = masking.softmax(logits, rivals)
     s = (given.readout @ q[..., None])[..., 0] - mine
     p_rest = masking.total(given.probs, rivals)  # not 1 - p_mine, which loses small numbers
-    high = _log_ratio(p_rest + epsilon, p_mine - epsilon, otherwise=torch.inf) + torch.special.xlogy(
-        q, q
-    ).sum(-1)
+    high = _log_ratio(
+        p_rest + epsilon, p_mine - epsilon, otherwise=torch.inf
+    ) + torch.special.xlogy(q, q).sum(-1)
     high = high.where(rivals.any(-1), torch.inf)  # a lone class has no rest to bound it
     low = torch.full_like(high, -torch.inf)
     inside = s <= high[:, None] + 1e-12 * (1 + s.abs())
@@ -152,7 +165,9 @@ def _against_the_rest(given: Prepared, epsilon: float, mine: Tensor, p_mine: Ten
 def _log_ratio(over: Tensor, under: Tensor, *, otherwise: float) -> Tensor:
     """ln(over / under); `otherwise`, which is no bound at all, where one of them is not positive."""
     defined = (over > 0) & (under > 0)
-    return (over.where(defined, 1.0).log() - under.where(defined, 1.0).log()).where(defined, otherwise)
+    return (over.where(defined, 1.0).log() - under.where(defined, 1.0).log()).where(
+        defined, otherwise
+    )
 
 
 def _class_readout(readout: Tensor, chosen: Tensor) -> Tensor:

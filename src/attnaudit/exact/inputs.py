@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnaudit import masking
-from attnaudit.errors import InputError
+from attnaudit.core import masking
+from attnaudit.core.errors import InputError
 
 # What is feasible may lie on the bound itself; this much TVD is left for rounding when it is computed again.
 ROUNDING = 1e-10
@@ -44,7 +44,9 @@ class Prepared:
         return masking.probabilities(alpha @ self.readout, self.classes)
 
 
-def prepare(alpha: Tensor, readout: Tensor, mask: Tensor, classes: Tensor | None = None) -> Prepared:
+def prepare(
+    alpha: Tensor, readout: Tensor, mask: Tensor, classes: Tensor | None = None
+) -> Prepared:
     if (
         alpha.dim() != 2
         or mask.shape != alpha.shape
@@ -60,7 +62,9 @@ def prepare(alpha: Tensor, readout: Tensor, mask: Tensor, classes: Tensor | None
             f"Expected classes (B,C) = {(alpha.shape[0], readout.shape[2])}, got {tuple(classes.shape)}."
         )
     if classes is not None and not classes.any(-1).all():
-        raise InputError("Every example needs at least one candidate class; classes is empty for some.")
+        raise InputError(
+            "Every example needs at least one candidate class; classes is empty for some."
+        )
     mask = mask.bool()
     alpha = masking.fill(alpha.detach().double(), mask)
     readout = masking.fill(readout.detach().double(), mask[..., None].expand_as(readout))

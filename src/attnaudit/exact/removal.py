@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnaudit.errors import InputError
+from attnaudit.core.errors import InputError
 from attnaudit.exact.inputs import Prepared, chunks, prepare
 
 
@@ -61,12 +61,16 @@ def smallest_flip(
 
 
 def _smallest_flip(given: Prepared, free: Tensor) -> tuple[Tensor, Tensor]:
-    predicted = given.readout.gather(2, given.predicted[:, None, None].expand(-1, given.alpha.shape[1], 1))
+    predicted = given.readout.gather(
+        2, given.predicted[:, None, None].expand(-1, given.alpha.shape[1], 1)
+    )
     best_size = torch.full_like(given.probs[:, 0], torch.inf)
     best_items = torch.zeros_like(given.mask)
     for rival in range(given.probs.shape[1]):
         contribution = given.alpha * (predicted[..., 0] - given.readout[..., rival])
-        order = contribution.masked_fill(~free, -torch.inf).argsort(dim=-1, descending=True, stable=True)
+        order = contribution.masked_fill(~free, -torch.inf).argsort(
+            dim=-1, descending=True, stable=True
+        )
         ranked = (contribution * free).gather(1, order)
         stays = contribution * ~free
         # Strictly larger means beyond the rounding of the very sum: what is left may be tiny beside what was removed.

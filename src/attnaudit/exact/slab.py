@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.special import xlogy
 
-from attnaudit import masking
+from attnaudit.core import masking
 from attnaudit.exact.inputs import chunks
 
 _ROUND = 8  # items a side that are paired with everything across the bound in one round
@@ -34,7 +34,9 @@ class Vertex:
         vector.scatter_add_(1, self.first[:, None], self.weight[:, None])
         return vector.scatter_add_(1, self.second[:, None], 1 - self.weight[:, None])
 
-    def improve(self, at: Tensor, jsd: Tensor, first: Tensor, second: Tensor, weight: Tensor) -> None:
+    def improve(
+        self, at: Tensor, jsd: Tensor, first: Tensor, second: Tensor, weight: Tensor
+    ) -> None:
         """Take over the candidates (for the examples `at`) that are further away."""
         better = jsd > self.jsd[at]
         at = at[better]
@@ -87,22 +89,34 @@ def _pair_across(
             at = unfinished[part]
             for side, other, _, order in sides:
                 items = order[at, start:stop]
-                _try_items(best, at, alpha[at], distance[at], items, side[at].gather(1, items), other[at])
+                _try_items(
+                    best, at, alpha[at], distance[at], items, side[at].gather(1, items), other[at]
+                )
         start = stop
         if start < count:
-            remaining = torch.stack([ranked[unfinished, start] for _, _, ranked, _ in sides]).amax(0)
+            remaining = torch.stack([ranked[unfinished, start] for _, _, ranked, _ in sides]).amax(
+                0
+            )
             unfinished = unfinished[remaining > best.jsd[unfinished]]
 
 
 def _try_items(
-    best: Vertex, at: Tensor, alpha: Tensor, distance: Tensor, items: Tensor, real: Tensor, other: Tensor
+    best: Vertex,
+    at: Tensor,
+    alpha: Tensor,
+    distance: Tensor,
+    items: Tensor,
+    real: Tensor,
+    other: Tensor,
 ) -> None:
     """Pair items (b,m) with every item of the other side (b,N) at the weight that meets the bound."""
     mine = distance.gather(1, items)[:, :, None]  # (b,m,1)
     across = distance[:, None]  # (b,1,N)
     allowed = real[:, :, None] & other[:, None]
     # weight·mine + (1 - weight)·across = 0; the two have opposite signs where allowed, so nothing is divided by 0.
-    weight = torch.where(allowed, across / (across - mine).where(allowed, torch.ones_like(mine)), 0.5)
+    weight = torch.where(
+        allowed, across / (across - mine).where(allowed, torch.ones_like(mine)), 0.5
+    )
     jsd = _mixture_jsd(weight, alpha.gather(1, items)[:, :, None], alpha[:, None])
     furthest, index = masking.fill(jsd, allowed, -1.0).flatten(1).max(-1)
     width = alpha.shape[1]
@@ -118,7 +132,9 @@ def _try_items(
 def _mixture_jsd(weight: Tensor, alpha_first: Tensor, alpha_second: Tensor) -> Tensor:
     """JSD(weight·e_i + (1 - weight)·e_j, alpha) in closed form: items outside {i, j} each give ½ alpha ln 2."""
     rest = 0.5 * math.log(2) * (1 - alpha_first - alpha_second)
-    return (rest + _term(weight, alpha_first) + _term(1 - weight, alpha_second)).clamp(0.0, math.log(2))
+    return (rest + _term(weight, alpha_first) + _term(1 - weight, alpha_second)).clamp(
+        0.0, math.log(2)
+    )
 
 
 def _term(p: Tensor, a: Tensor) -> Tensor:

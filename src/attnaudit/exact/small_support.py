@@ -9,7 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking, randomness, statistics
+from attnaudit import statistics
+from attnaudit.core import masking, randomness
 from attnaudit.exact.inputs import ROUNDING, Prepared, chunks
 from attnaudit.exact.slab import one_hot_jsd
 from attnaudit.exact.vertices import far_vertex
@@ -25,7 +26,8 @@ def search(given: Prepared, epsilon: float, start: Tensor) -> tuple[Tensor, Tens
     items = min(2 * given.alpha.shape[1], _PAIR_ITEMS)
     entries = items**2 * _PAIR_WEIGHTS * given.probs.shape[1]
     found = [
-        _search(given.rows(part), epsilon, start[part]) for part in chunks(len(start), entries, limit=2**23)
+        _search(given.rows(part), epsilon, start[part])
+        for part in chunks(len(start), entries, limit=2**23)
     ]
     alpha = torch.cat(found)
     return alpha, statistics.jsd(alpha, given.alpha)
@@ -43,7 +45,8 @@ def _priorities(given: Prepared) -> list[Tensor]:
     """Orders in which items lose their weight: the most attended first, and three at random (the same for every batch)."""
     place = torch.arange(given.alpha.shape[1], dtype=torch.int64)
     shuffled = [
-        randomness.uniform(torch.tensor([key]), len(place)).expand_as(given.alpha) for key in range(3)
+        randomness.uniform(torch.tensor([key]), len(place)).expand_as(given.alpha)
+        for key in range(3)
     ]
     return [given.alpha, *(each.to(given.alpha.device) for each in shuffled)]
 
@@ -73,7 +76,8 @@ def _best_pair(given: Prepared, epsilon: float) -> Tensor:
     items = _promising(given)  # (b,m)
     m = items.shape[1]
     first, second = (
-        each.flatten() for each in torch.meshgrid(*[torch.arange(m, device=items.device)] * 2, indexing="ij")
+        each.flatten()
+        for each in torch.meshgrid(*[torch.arange(m, device=items.device)] * 2, indexing="ij")
     )
     first, second = first[first < second], second[first < second]
     if not len(first):
@@ -93,7 +97,8 @@ def _best_pair(given: Prepared, epsilon: float) -> Tensor:
     i, j = items.gather(1, first[pair][:, None]), items.gather(1, second[pair][:, None])
     step = 1 / (_PAIR_WEIGHTS + 1)
     ends = [
-        _bisect(given, epsilon, i, j, weight[grid], weight[grid] + direction * step) for direction in (-1, 1)
+        _bisect(given, epsilon, i, j, weight[grid], weight[grid] + direction * step)
+        for direction in (-1, 1)
     ]
     sharper = [_mixture(given, i, j, w) for w in ends]
     further = statistics.jsd(sharper[0], given.alpha) >= statistics.jsd(sharper[1], given.alpha)
@@ -125,7 +130,9 @@ def _mixture(given: Prepared, i: Tensor, j: Tensor, weight: Tensor) -> Tensor:
     return vector.scatter_add_(1, j, 1 - weight[:, None])
 
 
-def _bisect(given: Prepared, epsilon: float, i: Tensor, j: Tensor, good: Tensor, bad: Tensor) -> Tensor:
+def _bisect(
+    given: Prepared, epsilon: float, i: Tensor, j: Tensor, good: Tensor, bad: Tensor
+) -> Tensor:
     """The weight nearest to `bad` that is still feasible, starting from `good`."""
     for _ in range(40):
         middle = (good + bad) / 2

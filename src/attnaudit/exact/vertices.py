@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.special import xlogy
 
-from attnaudit import masking
+from attnaudit.core import masking
 from attnaudit.exact.inputs import Prepared
 
 _MOST_WALKS = 60
@@ -74,7 +74,9 @@ def _walk(given: Prepared, constraints: Tensor, x: Tensor) -> tuple[Tensor, bool
     classes = constraints.shape[1]
     basis = x.topk(min(classes, x.shape[1])).indices
     columns = constraints.gather(2, basis[:, None].expand(-1, classes, -1))
-    direction = -(torch.linalg.pinv(columns) @ constraints)  # (B,C,N): how the basis gives way to each item
+    direction = -(
+        torch.linalg.pinv(columns) @ constraints
+    )  # (B,C,N): how the basis gives way to each item
     exact = (columns @ direction + constraints).abs().amax(1) < 1e-9
     now, was = x.gather(1, basis)[..., None], given.alpha.gather(1, basis)[..., None]
     room = torch.where(direction < -1e-12, now / -direction, torch.inf)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attnaudit.contract import AttentionModel, Record
+from attnaudit.core.contract import AttentionModel, Record
 
 
 def attention(model: AttentionModel, record: Record, seed: int) -> Tensor:

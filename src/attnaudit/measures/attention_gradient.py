@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.differentiation import differentiating
+from attnaudit.core.autograd import differentiating
+from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.measures.log_odds import slope_of_probability
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnaudit import masking, randomness
-from attnaudit.contract import AttentionModel, Batch, Record
+from attnaudit.core import masking, randomness
+from attnaudit.core.contract import AttentionModel, Batch, Record
 
 TOKENS_AT_ONCE = 2**15
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from attnaudit import masking
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.differentiation import differentiating
-from attnaudit.errors import NotApplicable
-from attnaudit.limits import Number, limits
+from attnaudit.core import masking
+from attnaudit.core.autograd import differentiating
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.errors import NotApplicable
+from attnaudit.core.module_state import modules_of
+from attnaudit.core.option_limits import Number, limits
 from attnaudit.measures import attribution
-from attnaudit.modules import modules_of
 
 _SET_BY_CAPTUM = ("input", "output", "input_ref")
 
@@ -75,13 +75,20 @@ class _Contrast(nn.Module):
         # Each once, and only those without parts: Captum sets its hooks again wherever it meets a module again.
         leaves = [module for module in modules_of(model) if not any(module.children())]
         self.parts = nn.ModuleList(dict.fromkeys(leaves))
-        self.read, self.decode, self.record, self.hold = model.read, model.decode, record, hold_attention
+        self.read, self.decode, self.record, self.hold = (
+            model.read,
+            model.decode,
+            record,
+            hold_attention,
+        )
 
     def forward(self, embeddings: Tensor, examples: Tensor) -> Tensor:
         batch = self.record.batch.rows(examples)
         fresh = self.read(batch, embeddings)
         logits = self.decode(fresh, self.record.alpha[examples]) if self.hold else fresh.logits
-        allowed = torch.ones_like(logits, dtype=torch.bool) if batch.classes is None else batch.classes
+        allowed = (
+            torch.ones_like(logits, dtype=torch.bool) if batch.classes is None else batch.classes
+        )
         chosen = logits.gather(1, self.record.predicted[examples, None])[:, 0]
         return chosen - masking.mean(logits, allowed)
 

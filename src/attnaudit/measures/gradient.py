@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attnaudit import masking
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.differentiation import differentiating
+from attnaudit.core import masking
+from attnaudit.core.autograd import differentiating
+from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.measures.log_odds import slope_of_probability
 
 

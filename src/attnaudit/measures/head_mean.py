@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.errors import NotApplicable
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.errors import NotApplicable
 
 
 def head_mean(model: AttentionModel, record: Record, seed: int) -> Tensor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.differentiation import differentiating
-from attnaudit.errors import NotApplicable
-from attnaudit.limits import limits
+from attnaudit.core.autograd import differentiating
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.errors import NotApplicable
+from attnaudit.core.option_limits import limits
 from attnaudit.measures.gradient_norm import NORM, shares
 from attnaudit.measures.log_odds import log_odds
 
@@ -25,9 +25,13 @@ def hidden_gradient(model: AttentionModel, record: Record, seed: int, *, norm: i
         fresh = model.read(record.batch, embeddings)
         hidden = differentiable_hidden(fresh)
         _refuse_attention_from_elsewhere(fresh, hidden)
-        slope = torch.autograd.grad(log_odds(fresh.logits, record).sum(), hidden, allow_unused=True)[0]
+        slope = torch.autograd.grad(
+            log_odds(fresh.logits, record).sum(), hidden, allow_unused=True
+        )[0]
     if slope is None:
-        raise NotApplicable("the prediction is not computed from the hidden states that the model records")
+        raise NotApplicable(
+            "the prediction is not computed from the hidden states that the model records"
+        )
     return shares(torch.linalg.vector_norm(slope, norm, dim=-1), record.content)
 
 
@@ -36,7 +40,9 @@ def differentiable_hidden(fresh: Record) -> Tensor:
     if fresh.hidden is None:
         raise NotApplicable("the model records no hidden states")
     if not fresh.hidden.requires_grad:
-        raise NotApplicable("the hidden states that the model records do not hang on the embeddings")
+        raise NotApplicable(
+            "the hidden states that the model records do not hang on the embeddings"
+        )
     return fresh.hidden
 
 
@@ -46,4 +52,6 @@ def _refuse_attention_from_elsewhere(fresh: Record, hidden: Tensor) -> None:
         return
     slope = torch.autograd.grad(fresh.alpha.sum(), hidden, retain_graph=True, allow_unused=True)[0]
     if slope is None:
-        raise NotApplicable("the attention is not computed from the hidden states that the model records")
+        raise NotApplicable(
+            "the attention is not computed from the hidden states that the model records"
+        )

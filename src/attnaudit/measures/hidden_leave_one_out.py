@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking, statistics
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.counterfactual import logits_under
+from attnaudit import statistics
+from attnaudit.core import masking
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.decoding import logits_under
 from attnaudit.measures.gradient_norm import shares
 from attnaudit.statistics.ties import tie_rounding
 
@@ -32,7 +33,9 @@ def hidden_leave_one_out(
             drop = part.expand(batch, -1, -1)
             taken = drop[:, :, None] & record.mask[:, None]  # (B,K,R,N)
             kept = record.mask[:, None] & ~taken
-            weights = own(record, drop) if own is not None else masking.fill(record.alpha[:, None], kept)
+            weights = (
+                own(record, drop) if own is not None else masking.fill(record.alpha[:, None], kept)
+            )
             total = weights.sum(-1, keepdim=True)
             alpha = weights / total.where(total > 0, 1)
             probs = masking.probabilities(logits_under(model, record, alpha), record.batch.classes)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.differentiation import differentiating
-from attnaudit.limits import limits
+from attnaudit.core import masking
+from attnaudit.core.autograd import differentiating
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.option_limits import limits
 from attnaudit.measures.gradient_norm import NORM, norm_of_items, shares
 from attnaudit.measures.hidden_gradient import differentiable_hidden
 
@@ -46,13 +46,16 @@ def influence_matrix(
         embeddings = record.embeddings.detach().requires_grad_()
         hidden = differentiable_hidden(model.read(record.batch, embeddings))
         rows = [
-            _behind(hidden[:, place], embeddings, record, norm, per_facet) for place in range(hidden.shape[1])
+            _behind(hidden[:, place], embeddings, record, norm, per_facet)
+            for place in range(hidden.shape[1])
         ]
     known = attended[:, :, None] & record.content[:, None]
     return shares(masking.fill(torch.stack(rows, 1), known, torch.nan), known)
 
 
-def _behind(state: Tensor, embeddings: Tensor, record: Record, norm: int, per_facet: bool) -> Tensor:
+def _behind(
+    state: Tensor, embeddings: Tensor, record: Record, norm: int, per_facet: bool
+) -> Tensor:
     """How much each item moves state (B,H), before normalising: (B,N). One backward pass for the whole batch."""
 
     def moved(value: Tensor) -> Tensor:

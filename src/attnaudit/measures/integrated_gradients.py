@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.differentiation import differentiating
-from attnaudit.limits import COUNT, Number, limits
+from attnaudit.core import masking
+from attnaudit.core.autograd import differentiating
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.option_limits import COUNT, Number, limits
 from attnaudit.measures import attribution
 
 _DOUBLINGS = 4

@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking, statistics
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.leaving_out import leave_out
+from attnaudit import statistics
+from attnaudit.core import masking
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.item_deletion import leave_out
 from attnaudit.statistics.ties import tie_rounding
 
 

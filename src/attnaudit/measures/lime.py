@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.limits import COUNT, Number, limits
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.option_limits import COUNT, Number, limits
 from attnaudit.measures import attribution
 
 
@@ -35,7 +35,9 @@ def lime(
     from captum.attr import Lime
 
     def nearness(original: Tensor, changed: Tensor, there: Tensor, **_: Any) -> Tensor:
-        distance = 1 - math.sqrt(float(there.float().mean()))  # of 0-1 vectors, the cosine with all ones
+        distance = 1 - math.sqrt(
+            float(there.float().mean())
+        )  # of 0-1 vectors, the cosine with all ones
         return torch.tensor([math.exp(-(distance**2) / (2 * kernel_width**2))])
 
     scores = torch.zeros_like(record.content, dtype=record.embeddings.dtype)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking
-from attnaudit.contract import Record
+from attnaudit.core import masking
+from attnaudit.core.contract import Record
 
 
 def log_odds(logits: Tensor, record: Record) -> Tensor:

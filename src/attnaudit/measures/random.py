@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attnaudit import randomness
-from attnaudit.contract import AttentionModel, Record
+from attnaudit.core import randomness
+from attnaudit.core.contract import AttentionModel, Record
 
 
 def random(model: AttentionModel, record: Record, seed: int) -> Tensor:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.errors import NotApplicable
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.errors import NotApplicable
 
 
 def rollout(model: AttentionModel, record: Record, seed: int) -> Tensor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit.contract import AttentionModel, Record
-from attnaudit.differentiation import differentiating
-from attnaudit.errors import InputError
-from attnaudit.limits import COUNT, Number, ParsedBy, limits
+from attnaudit.core.autograd import differentiating
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.errors import InputError
+from attnaudit.core.option_limits import COUNT, Number, ParsedBy, limits
 from attnaudit.measures import attribution
 
 KINDS = ("kernel", "gradient")
@@ -39,7 +39,10 @@ def shap(
     """
     scores = torch.zeros_like(record.content, dtype=record.embeddings.dtype)
     for at, single in attribution.singles(record):
-        with attribution.drawing(seed, f"shap {kind}", record.batch.example_id[at]), attribution.quietly():
+        with (
+            attribution.drawing(seed, f"shap {kind}", record.batch.example_id[at]),
+            attribution.quietly(),
+        ):
             if kind == "kernel":
                 found = _kernel(model, single, n_samples)
             else:
@@ -74,7 +77,9 @@ def _kernel(model: AttentionModel, single: attribution.Single, n_samples: int | 
     )
 
 
-def _gradient(model: AttentionModel, single: attribution.Single, n_samples: int, stdevs: float) -> Tensor:
+def _gradient(
+    model: AttentionModel, single: attribution.Single, n_samples: int, stdevs: float
+) -> Tensor:
     """(features,)"""
     from captum.attr import GradientShap
 

@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnaudit import choices
+from attnaudit.core import registry
+from attnaudit.data.vocabulary import END
+from attnaudit.models.architecture import Architecture
 from attnaudit.models.attentive import Attentive
 from attnaudit.models.hierarchical import Hierarchical
-from attnaudit.models.parts import Architecture
-from attnaudit.vocabulary import END
 
 MODELS: dict[str, Callable[..., Any]] = {
     "attentive": Attentive,
@@ -20,7 +20,7 @@ MODELS: dict[str, Callable[..., Any]] = {
 
 def check(architecture: Architecture) -> None:
     """Every name is known and every option allowed, before any data is read."""
-    choices.find(MODELS, architecture.model, "model")
+    registry.find(MODELS, architecture.model, "model")
     architecture.check()
     # Some options only make sense together (heads and hidden size), which the parts say when they are made: on a tiny vocabulary here.
     build(architecture, words=END + 2, classes=2, with_query=True)
@@ -36,7 +36,7 @@ def build(
     vectors: Tensor | None = None,
 ) -> Any:
     """A freshly initialised model: the same seed, the same parameters; the global random state is left as found."""
-    make = choices.find(MODELS, architecture.model, "model")
+    make = registry.find(MODELS, architecture.model, "model")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = make(architecture, words=words, classes=classes, with_query=with_query)

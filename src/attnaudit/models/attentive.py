@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from attnaudit.contract import Batch, Record
-from attnaudit.errors import NotApplicable
-from attnaudit.leaving_out import leave_out_by_reading
-from attnaudit.models.parts import (
+from attnaudit.core.contract import Batch, Record
+from attnaudit.core.errors import NotApplicable
+from attnaudit.core.item_deletion import leave_out_by_reading
+from attnaudit.data.vocabulary import END, PAD
+from attnaudit.models.architecture import (
     Architecture,
     make_encoder,
     make_output,
@@ -16,19 +17,22 @@ from attnaudit.models.parts import (
     make_scorer,
     query_vector,
 )
-from attnaudit.models.without_each import Site, can_share, logits_without_each
-from attnaudit.vocabulary import END, PAD
+from attnaudit.models.incremental_deletion import Site, can_share, logits_without_each
 
 
 class Attentive(nn.Module):
     """One row of attention over the tokens; padding, start and end are never attended."""
 
-    def __init__(self, architecture: Architecture, *, words: int, classes: int, with_query: bool) -> None:
+    def __init__(
+        self, architecture: Architecture, *, words: int, classes: int, with_query: bool
+    ) -> None:
         super().__init__()
         self.architecture = architecture
         self.embedding = nn.Embedding(words, architecture.embedding, padding_idx=PAD)
         self.encoder = make_encoder(architecture, architecture.embedding)
-        self.query_encoder = make_encoder(architecture, architecture.embedding) if with_query else None
+        self.query_encoder = (
+            make_encoder(architecture, architecture.embedding) if with_query else None
+        )
         size = self.encoder.size
         query_size = size if with_query else None
         self.scorer = make_scorer(architecture, size, query_size)
@@ -43,7 +47,9 @@ class Attentive(nn.Module):
         attended = batch.mask & (batch.tokens > END)
         alpha = self.projection(self.scorer(hidden, query), attended)[:, None]
         readout = self.output(hidden, query) if self.output.is_linear else None
-        item = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(batch.tokens)
+        item = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(
+            batch.tokens
+        )
         return Record(
             batch=batch,
             embeddings=embeddings,

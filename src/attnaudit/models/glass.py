@@ -18,9 +18,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnaudit import masking, randomness
-from attnaudit.contract import Batch, Record
-from attnaudit.errors import InputError
+from attnaudit.core import masking, randomness
+from attnaudit.core.contract import Batch, Record
+from attnaudit.core.errors import InputError
 
 Kind = Literal["oracle", "inert", "shifted"]
 KINDS: tuple[Kind, ...] = ("oracle", "inert", "shifted")
@@ -38,14 +38,21 @@ class Glass:
 
     def __post_init__(self) -> None:
         if not 0 <= self.quality <= 1:
-            raise InputError(f"The quality of a glass model is between 0 and 1, got {self.quality}.")
+            raise InputError(
+                f"The quality of a glass model is between 0 and 1, got {self.quality}."
+            )
         if self.kind not in KINDS:
-            raise InputError(f"There is no glass model {self.kind!r}. Choose from: {', '.join(KINDS)}.")
+            raise InputError(
+                f"There is no glass model {self.kind!r}. Choose from: {', '.join(KINDS)}."
+            )
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         if embeddings is None:
             embeddings = self._table(batch.tokens.device)[batch.tokens]
-        deciding = torch.isin(batch.tokens, torch.tensor(DECIDING, device=batch.tokens.device)) & batch.mask
+        deciding = (
+            torch.isin(batch.tokens, torch.tensor(DECIDING, device=batch.tokens.device))
+            & batch.mask
+        )
         scores = self.focus * self._pointed_at(batch, deciding).to(self.dtype)
         carried = embeddings * batch.mask[..., None]
         if self.kind == "inert":
@@ -56,7 +63,9 @@ class Glass:
             hidden = carried
         alpha = masking.softmax(scores, batch.mask)[:, None]
         readout = hidden + self._bias(batch.tokens.device)
-        place = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(batch.tokens)
+        place = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(
+            batch.tokens
+        )
         return Record(
             batch=batch,
             embeddings=embeddings,
@@ -99,7 +108,9 @@ class Glass:
         return torch.tensor([0.5, 0.0], dtype=self.dtype, device=device)
 
 
-def glass_batch(examples: int = 64, *, shortest: int = 8, longest: int = 14, seed: int = 0) -> Batch:
+def glass_batch(
+    examples: int = 64, *, shortest: int = 8, longest: int = 14, seed: int = 0
+) -> Batch:
     """Random fillers and one deciding token, never among the last two, so that Shifted has somewhere to carry it."""
     draw = randomness.generator(seed, "glass")
     length = torch.randint(shortest, longest + 1, (examples, 1), generator=draw)

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from attnaudit.contract import Batch, Record
-from attnaudit.errors import InputError
-from attnaudit.leaving_out import leave_out_by_reading
-from attnaudit.limits import OneOf, limits
-from attnaudit.models.parts import (
+from attnaudit.core.contract import Batch, Record
+from attnaudit.core.errors import InputError
+from attnaudit.core.item_deletion import leave_out_by_reading
+from attnaudit.core.option_limits import OneOf, limits
+from attnaudit.data.vocabulary import END, PAD
+from attnaudit.models.architecture import (
     Architecture,
     make_encoder,
     make_output,
@@ -23,8 +24,7 @@ from attnaudit.models.parts import (
     make_scorer,
     query_vector,
 )
-from attnaudit.models.without_each import Site, can_share, logits_without_each
-from attnaudit.vocabulary import END, PAD
+from attnaudit.models.incremental_deletion import Site, can_share, logits_without_each
 
 SITES = ("sentence", "word")
 
@@ -66,7 +66,9 @@ class Hierarchical(nn.Module):
         self.embedding = nn.Embedding(words, architecture.embedding, padding_idx=PAD)
         self.word_encoder = make_encoder(architecture, architecture.embedding)
         size = self.word_encoder.size
-        self.query_encoder = make_encoder(architecture, architecture.embedding) if with_query else None
+        self.query_encoder = (
+            make_encoder(architecture, architecture.embedding) if with_query else None
+        )
         query_size = size if with_query else None
         self.sentence_encoder = make_encoder(architecture, size)
         top = self.sentence_encoder.size
@@ -89,8 +91,12 @@ class Hierarchical(nn.Module):
         sentence_hidden, sentence_alpha = self._sentences(vectors, sentences, query)
         logits = self.output(sentence_alpha @ sentence_hidden, query)[:, 0]
         by_word = self.site == "word"
-        place = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(batch.tokens)
-        readout = None if by_word or not self.output.is_linear else self.output(sentence_hidden, query)
+        place = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(
+            batch.tokens
+        )
+        readout = (
+            None if by_word or not self.output.is_linear else self.output(sentence_hidden, query)
+        )
         return Record(
             batch=batch,
             embeddings=embeddings,
@@ -107,7 +113,9 @@ class Hierarchical(nn.Module):
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
         if alpha.dim() == 4:  # K alternatives become K times as many examples
             count = alpha.shape[1]
-            return self._decode(record.state, alpha.flatten(0, 1), count).view(len(alpha), count, -1)
+            return self._decode(record.state, alpha.flatten(0, 1), count).view(
+                len(alpha), count, -1
+            )
         return self._decode(record.state, alpha, 1)
 
     def row_names(self, record: Record) -> list[str]:
@@ -151,19 +159,29 @@ class Hierarchical(nn.Module):
             hidden, alpha = self._sentences(vectors, repeat(state.sentences), query)
         return self.output(alpha @ hidden, query)[:, 0]
 
-    def _words(self, embeddings: Tensor, layout: _Layout, query: Tensor | None) -> tuple[Tensor, Tensor]:
+    def _words(
+        self, embeddings: Tensor, layout: _Layout, query: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """Hidden state of every word (B,T,H) and attention of every sentence over the words (B,S,T)."""
         batch, sentences, widest = layout.words.shape
-        cut = _scatter(embeddings, layout.slot, sentences * widest).reshape(batch * sentences, widest, -1)
+        cut = _scatter(embeddings, layout.slot, sentences * widest).reshape(
+            batch * sentences, widest, -1
+        )
         hidden = self.word_encoder(cut, layout.words.flatten(0, 1))
         together = _gather(hidden.reshape(batch, sentences * widest, -1), layout.slot)
         # Scored as recorded, so that the attention hangs on the states of the record.
-        scores = _scatter(self.scorer["word"](together, query)[..., None], layout.slot, sentences * widest)
-        alpha = self.projection(scores.reshape(batch * sentences, widest), layout.words.flatten(0, 1))
+        scores = _scatter(
+            self.scorer["word"](together, query)[..., None], layout.slot, sentences * widest
+        )
+        alpha = self.projection(
+            scores.reshape(batch * sentences, widest), layout.words.flatten(0, 1)
+        )
         weights = _gather(alpha.reshape(batch, sentences * widest, 1), layout.slot)[..., 0]
         return together, weights[:, None] * layout.rows
 
-    def _sentences(self, vectors: Tensor, sentences: Tensor, query: Tensor | None) -> tuple[Tensor, Tensor]:
+    def _sentences(
+        self, vectors: Tensor, sentences: Tensor, query: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """Hidden state of every sentence (B,S,H') and the attention over them (B,1,S)."""
         hidden = self.sentence_encoder(vectors, sentences)
         return hidden, self.projection(self.scorer["sentence"](hidden, query), sentences)[:, None]
@@ -186,7 +204,9 @@ def _layout(batch: Batch) -> _Layout:
     before[:, 1:] = number[:, :-1]
     sentence = (word & (number != before)).cumsum(-1) - 1
     count = max(int(sentence.max()) + 1, 1)
-    rows = (sentence[:, None] == torch.arange(count, device=sentence.device)[:, None]) & word[:, None]
+    rows = (sentence[:, None] == torch.arange(count, device=sentence.device)[:, None]) & word[
+        :, None
+    ]
     place = (rows.cumsum(-1) - 1).masked_fill(~rows, 0).sum(1)
     widest = max(int(rows.sum(-1).max()), 1)
     slot = (sentence * widest + place).where(word, count * widest)
@@ -197,7 +217,9 @@ def _layout(batch: Batch) -> _Layout:
 def _scatter(values: Tensor, slot: Tensor, slots: int) -> Tensor:
     """values (B,T,E) into their slots (B,slots,E)."""
     index = slot[..., None].expand_as(values)
-    return values.new_zeros(len(values), slots + 1, values.shape[2]).scatter(1, index, values)[:, :slots]
+    return values.new_zeros(len(values), slots + 1, values.shape[2]).scatter(1, index, values)[
+        :, :slots
+    ]
 
 
 def _gather(values: Tensor, slot: Tensor) -> Tensor:

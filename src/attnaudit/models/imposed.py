@@ -8,8 +8,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from attnaudit import masking, randomness
-from attnaudit.contract import AttentionModel, Batch, Record
+from attnaudit.core import masking, randomness
+from attnaudit.core.contract import AttentionModel, Batch, Record
 
 Source = Callable[[Batch, Tensor], Tensor]  # (batch, mask (B,R,N)) -> alpha (B,R,N)
 
@@ -39,7 +39,9 @@ def at_random(seed: int) -> Source:
 
     def source(batch: Batch, mask: Tensor) -> Tensor:
         rows = [
-            randomness.uniform(randomness.keys(seed, f"imposed/{row}", batch.example_id), mask.shape[2])
+            randomness.uniform(
+                randomness.keys(seed, f"imposed/{row}", batch.example_id), mask.shape[2]
+            )
             for row in range(mask.shape[1])
         ]
         weight = -torch.log1p(-torch.stack(rows, 1)).to(mask.device)

@@ -8,11 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnaudit import masking
-from attnaudit.contract import AttentionModel, Batch, Record
-from attnaudit.laws import random_alpha, tolerance_of
-from attnaudit.leaving_out import leave_out
-from attnaudit.modules import modules_of
+from attnaudit.core import masking
+from attnaudit.core.contract import AttentionModel, Batch, Record
+from attnaudit.core.item_deletion import leave_out
+from attnaudit.core.module_state import modules_of
+from attnaudit.core.simplex import random_alpha
+from attnaudit.core.tolerance import tolerance_of
 
 _OFFERED = (
     "attention_without",
@@ -54,14 +55,22 @@ def find_readout(model: AttentionModel, record: Record, *, seed: int = 0) -> Ten
     alone = torch.where(record.mask[:, 0, :, None], alone, record.alpha)
     found = model.decode(record, alone[:, :, None])
     readout = masking.fill(found, record.mask[:, 0, :, None].expand_as(found))
-    checked = torch.cat([record.alpha[:, None], random_alpha(record.mask, seed + 1, alone.dtype, count=3)], 1)
+    checked = torch.cat(
+        [record.alpha[:, None], random_alpha(record.mask, seed + 1, alone.dtype, count=3)], 1
+    )
     checked = torch.cat([checked, _halfway(record, seed)], 1)
-    return readout if _agree(model.decode(record, checked), checked[:, :, 0] @ readout, attends) else None
+    return (
+        readout
+        if _agree(model.decode(record, checked), checked[:, :, 0] @ readout, attends)
+        else None
+    )
 
 
 def _halfway(record: Record, seed: int, count: int = 3) -> Tensor:
     """Between two items of each row drawn at random, which may be one: (B,count,1,N). Even draws leave the edges of the simplex out."""
-    order = random_alpha(record.mask, seed + 2, torch.float64, count=2 * count).argmax(-1)  # (B,2·count,1)
+    order = random_alpha(record.mask, seed + 2, torch.float64, count=2 * count).argmax(
+        -1
+    )  # (B,2·count,1)
     corners = torch.nn.functional.one_hot(order, record.mask.shape[2]).to(record.alpha.dtype)
     return (corners[:, :count] + corners[:, count:]) / 2
 
@@ -78,7 +87,9 @@ class WithReadout:
 
     def __init__(self, inner: AttentionModel) -> None:
         self.inner = inner
-        self.modules = nn.ModuleList(dict.fromkeys(modules_of(inner)))  # where audits look for modules
+        self.modules = nn.ModuleList(
+            dict.fromkeys(modules_of(inner))
+        )  # where audits look for modules
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         """Embeddings are given by measures that ask for gradients or blank words out; they do not use the readout, so none is sought."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from attnaudit import choices
-from attnaudit.papers.published import corpus_of, table
-from attnaudit.results import Results
+from attnaudit.core import registry
+from attnaudit.data.corpus_info import corpus_of
+from attnaudit.papers.published import table
+from attnaudit.results.results import Results
 
 _SAME = {"model": "attentive", "scorer": "additive", "projection": "softmax", "variant": "ordinary"}
 
@@ -20,18 +21,20 @@ def beside_published(results: Results) -> pd.DataFrame:
     chosen = results.about.get("run", {}).get("choices", {})
     if any(chosen.get(part) != name for part, name in _SAME.items()):
         return pd.DataFrame()
-    if {"groups", "classes"} & set(choices.parse(chosen["dataset"])[1]):
+    if {"groups", "classes"} & set(registry.parse(chosen["dataset"])[1]):
         return pd.DataFrame()  # other classes than the paper's
     published = table("jain_wallace_table2")
     published = published[
         (published["dataset"] == corpus_of(chosen["dataset"]))
-        & (published["encoder"] == choices.parse(chosen["encoder"])[0])
+        & (published["encoder"] == registry.parse(chosen["encoder"])[0])
     ]
     by_class = published.loc[published["predicted_class"] != "all", "predicted_class"].astype(int)
     if len(by_class) and by_class.max() + 1 != len(results.about["classes"]):
         return pd.DataFrame()  # other labels of the same texts
     ours = results.summaries
-    ours = ours[(ours["audit"] == "agreement") & (ours["metric"] == "tau")].set_index(["group", "measure"])
+    ours = ours[(ours["audit"] == "agreement") & (ours["metric"] == "tau")].set_index(
+        ["group", "measure"]
+    )
     lines = []
     for line in published.itertuples():
         named = line.predicted_class

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from attnaudit import choices
-from attnaudit.papers.published import corpus_of
+from attnaudit.core import registry
+from attnaudit.data.corpus_info import corpus_of
 
 # dataset -> encoder -> accuracy; softmax attention, fastText vectors of 300 dimensions.
 TABLE_3 = {
@@ -22,7 +22,9 @@ def beside_published(chosen: dict[str, str], accuracy: float) -> str | None:
     )
     if not theirs:
         return None
-    published = TABLE_3.get(corpus_of(chosen["dataset"]), {}).get(choices.parse(chosen["encoder"])[0])
+    published = TABLE_3.get(corpus_of(chosen["dataset"]), {}).get(
+        registry.parse(chosen["encoder"])[0]
+    )
     if published is None:
         return None
     return f"Published accuracy (Meister et al. 2021, table 3): {published}; ours {accuracy:.3f}, a difference of {accuracy - published:+.3f}."

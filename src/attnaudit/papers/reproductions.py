@@ -9,15 +9,17 @@ from typing import Any
 
 import pandas as pd
 
-from attnaudit import choices
-from attnaudit.cell import Cell, make_cell
+from attnaudit.audits.corpus import CORPUS_AUDITS
+from attnaudit.core import registry
 from attnaudit.core.output_files import write_file
-from attnaudit.corpus_audits import CORPUS_AUDITS
-from attnaudit.loading import audited_batches
-from attnaudit.papers.published import corpus_of, table
-from attnaudit.results import Results
-from attnaudit.running import run_cell
-from attnaudit.store import load_results
+from attnaudit.data.corpus_info import corpus_of
+from attnaudit.papers.published import table
+from attnaudit.results.findings import save_corpus_findings
+from attnaudit.results.results import Results
+from attnaudit.results.store import load_results
+from attnaudit.training.checkpoint import audited_batches
+from attnaudit.training.experiment import Cell, make_cell
+from attnaudit.training.runner import run_cell
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,11 @@ def meister_figure2(setting: Setting) -> pd.DataFrame:
     """Meister et al. 2021, figure 2: entropy of input importance (gradient, leave-one-out) over the spectrum of projections."""
     spectrum = ("softmax", *(f"sparsegen:lam={lam}" for lam in (-5, -1, 0, 0.5, 0.9)), "sparsemax")
     return pd.DataFrame(
-        {**names, "measure": measure, **_found(results, "dispersion:influence=true", "entropy", measure)}
+        {
+            **names,
+            "measure": measure,
+            **_found(results, "dispersion:influence=true", "entropy", measure),
+        }
         for names, results in meister_cells(setting, spectrum)
         for measure in ("attention", "gradient_norm", "leave_one_out")
     )
@@ -154,7 +160,7 @@ def wen_weighted_tau(setting: Setting) -> pd.DataFrame:
             folder = setting.run(cell)
             model, batches = audited_batches(folder, data_dir=setting.data_dir, trust_code=True)
             findings = CORPUS_AUDITS["mutual_information"](model, batches, setting.seed)
-            findings.save(folder / "mutual_information")
+            save_corpus_findings(findings, folder / "mutual_information")
             tau = findings.summary.set_index("metric").loc["weighted_tau"]
             entropy = _found(load_results(folder), "dispersion", "entropy", "attention")["ours"]
             lines.append(
@@ -165,12 +171,18 @@ def wen_weighted_tau(setting: Setting) -> pd.DataFrame:
                     "low": tau["low"],
                     "high": tau["high"],
                     "floor": tau["floor"],
-                    "clustering sd": findings.summary.set_index("metric").loc["clustering_sd", "value"],
+                    "clustering sd": findings.summary.set_index("metric").loc[
+                        "clustering_sd", "value"
+                    ],
                     "attention entropy": entropy,
                 }
             )
     ours = pd.DataFrame(lines)
-    means = ours.groupby("scorer", sort=False)[["ours", "floor", "attention entropy"]].mean().reset_index()
+    means = (
+        ours.groupby("scorer", sort=False)[["ours", "floor", "attention entropy"]]
+        .mean()
+        .reset_index()
+    )
     ours = pd.concat([ours, means.assign(encoder="all")], ignore_index=True)
     published = table("wen_weighted_tau").rename(columns={"mean": "published (all corpora)"})
     return ours.merge(published, on=["encoder", "scorer"], how="left")
@@ -187,7 +199,9 @@ def _found(
         & (part["group"] == group)
     ]
     if not len(part):
-        return dict.fromkeys(("ours", "low", "high", "floor", "ceiling", "sd", "nan_share"), float("nan"))
+        return dict.fromkeys(
+            ("ours", "low", "high", "floor", "ceiling", "sd", "nan_share"), float("nan")
+        )
     line = part.iloc[0]
     named = {
         "ours": "mean",
@@ -196,9 +210,13 @@ def _found(
     return {name: float(line[column]) for name, column in named.items()}
 
 
-def _beside(name: str, lines: list[dict[str, Any]], setting: Setting, keys: list[str]) -> pd.DataFrame:
+def _beside(
+    name: str, lines: list[dict[str, Any]], setting: Setting, keys: list[str]
+) -> pd.DataFrame:
     published = table(name)
-    published = published[published["dataset"] == corpus_of(setting.dataset)].drop(columns="dataset")
+    published = published[published["dataset"] == corpus_of(setting.dataset)].drop(
+        columns="dataset"
+    )
     published = published.rename(columns={"mean": "published", "sd": "published sd"})
     return pd.DataFrame(lines).merge(published, on=keys, how="left")
 
@@ -214,7 +232,7 @@ REPRODUCTIONS: dict[str, Callable[[Setting], pd.DataFrame]] = {
 
 def reproduce(name: str, setting: Setting) -> tuple[pd.DataFrame, Path]:
     """The table and the file it was written to."""
-    made = choices.find(REPRODUCTIONS, name, "reproduction")(setting)
+    made = registry.find(REPRODUCTIONS, name, "reproduction")(setting)
     folder = setting.out / "reproductions"
     path = folder / f"{name}-{corpus_of(setting.dataset).replace(':', '_')}-seed_{setting.seed}.csv"
     return made, write_file(path, made.to_csv(index=False), kind="table")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from attnaudit.papers.published import corpus_of
+from attnaudit.data.corpus_info import corpus_of
 
 
 class Twin(NamedTuple):

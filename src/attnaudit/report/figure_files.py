@@ -7,15 +7,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from attnaudit.core.errors import NotApplicable
 from attnaudit.core.output_files import check_writable
-from attnaudit.errors import NotApplicable
 from attnaudit.report.figures import FIGURES, OF_FINDINGS, OF_RUN, OF_RUNS, style
-from attnaudit.report.outcome import Outcome
-from attnaudit.report.sources import Findings, Sources
+from attnaudit.report.run_sources import Findings, Sources
+from attnaudit.report.write_summary import Outcome
 
 
 def write_figures(
-    sources: Sources, out: Path, *, formats: Sequence[str] = style.FORMATS, only: Sequence[str] = FIGURES
+    sources: Sources,
+    out: Path,
+    *,
+    formats: Sequence[str] = style.FORMATS,
+    only: Sequence[str] = FIGURES,
 ) -> Outcome:
     """OUT/run/figure.format, OUT/figure.format. A figure whose audit was not run is left out, with the reason."""
     check_writable(out)
@@ -46,14 +50,21 @@ def _of_findings(
     intervention, draw = OF_FINDINGS[name]
     matching = [each for each in findings if each.name == intervention]
     if not matching:
-        reason = f"no findings of `attnaudit run --intervention {intervention}` among the folders given"
+        reason = (
+            f"no findings of `attnaudit run --intervention {intervention}` among the folders given"
+        )
         outcome.skip(name, "", reason)
     for each in matching:
         _try(outcome, name, each.title, partial(draw, each), out / each.title, formats)
 
 
 def _try(
-    outcome: Outcome, name: str, source: str, draw: Callable[[], Any], folder: Path, formats: Sequence[str]
+    outcome: Outcome,
+    name: str,
+    source: str,
+    draw: Callable[[], Any],
+    folder: Path,
+    formats: Sequence[str],
 ) -> None:
     try:
         figure = draw()

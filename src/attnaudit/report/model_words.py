@@ -15,7 +15,11 @@ _WORDS = {
     "offsets": "sub-word tokens merged into words by their place in the text",
     "marks of the pieces": "sub-word tokens merged into words by their spelling",
 }
-_LEAVE_OUT = {"delete": "deleted", "mask": "replaced by the mask token", "pad": "replaced by padding"}
+_LEAVE_OUT = {
+    "delete": "deleted",
+    "mask": "replaced by the mask token",
+    "pad": "replaced by padding",
+}
 
 
 def model_words(about: dict[str, Any]) -> str:

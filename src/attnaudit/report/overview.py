@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attnaudit.card import Finding
-from attnaudit.intervals import is_missing, with_interval
-from attnaudit.report.embedding import rounded
+from attnaudit.report.inline_data import rounded
 from attnaudit.report.model_words import model_words
 from attnaudit.report.paths import without_folders
-from attnaudit.results import Results
-from attnaudit.store import telling
+from attnaudit.results.card import Finding
+from attnaudit.results.number_formats import is_missing, with_interval
+from attnaudit.results.results import Results
+from attnaudit.results.store import telling
 
 _LEAST_ON_MARKS = 0.005  # less would be printed as 0 %
 DIMENSIONS = ("dataset", "encoder", "scorer", "projection", "seed")
@@ -37,7 +37,9 @@ def title(results: Results) -> str:
     choices, texts = results.about.get("run", {}).get("choices"), results.about.get("texts", {})
     if choices is not None:
         return without_folders(" · ".join(telling(choices)))
-    return without_folders(f"{texts['model']} · {texts['file']}") if "model" in texts else "Your model"
+    return (
+        without_folders(f"{texts['model']} · {texts['file']}") if "model" in texts else "Your model"
+    )
 
 
 def dimensions(all_results: Sequence[Results]) -> list[dict[str, str]]:
@@ -50,7 +52,9 @@ def dimensions(all_results: Sequence[Results]) -> list[dict[str, str]]:
             names = [
                 key for key in choices[at] if any(one.get(key) != choices[at][key] for one in alike)
             ] or [""]
-            told = ", ".join(f"{name.rpartition('.')[2]} {choices[at].get(name)}" for name in names[:3])
+            told = ", ".join(
+                f"{name.rpartition('.')[2]} {choices[at].get(name)}" for name in names[:3]
+            )
             mine["other"] = told if names != [""] else f"run {at + 1}"
     return found
 
@@ -80,7 +84,9 @@ def facts(results: Results) -> list[tuple[str, str]]:
         ("Classes", _listed(about["classes"])),
     ]
     if performance := details.get("performance"):
-        accuracy = interval(performance["accuracy"], *(performance["accuracy_interval"] or (None, None)))
+        accuracy = interval(
+            performance["accuracy"], *(performance["accuracy_interval"] or (None, None))
+        )
         told.append(("Test accuracy", f"{accuracy}; always the most frequent class {number(performance['majority'])}"))  # fmt: skip
     if data := details.get("data"):
         sizes = ", ".join(f"{name} {count:,}" for name, count in data["sizes"].items())
@@ -90,7 +96,9 @@ def facts(results: Results) -> list[tuple[str, str]]:
         ]
     if model := details.get("model"):
         told.append(("Model", ", ".join(f"{key} {model[key]}" for key in ("model", "encoder", "scorer", "projection", "output", "embedding") if key in model)))  # fmt: skip
-    if (recipe := details.get("choices", {}).get("recipe")) and (training := details.get("training")):
+    if (recipe := details.get("choices", {}).get("recipe")) and (
+        training := details.get("training")
+    ):
         told.append(("Training", f"{recipe['optimiser']}, learning rate {recipe['learning_rate']:g}, batches of {recipe['batch_size']}; "
                                  f"epoch {training['kept_epoch'] + 1} of {len(training['dev'])} kept, by the dev score"))  # fmt: skip
     if own := about.get("model"):
@@ -98,7 +106,10 @@ def facts(results: Results) -> list[tuple[str, str]]:
     if texts := about.get("texts"):
         skipped = texts.get("skipped", {}).get("rows", 0)
         told.append(
-            ("Texts", f"{texts['file']}: {texts['audited']:,} of {texts['read']:,}, {skipped} rows skipped")
+            (
+                "Texts",
+                f"{texts['file']}: {texts['audited']:,} of {texts['read']:,}, {skipped} rows skipped",
+            )
         )
     if cut := about.get("truncated"):
         told.append(("Cut texts", f"{cut:,} longer than the model reads"))
@@ -142,8 +153,12 @@ def missing(results: Results) -> list[tuple[str, str, str]]:
 
 def tables(results: Results, *, by_class: bool = True) -> dict[str, Any]:
     """One table an audit, overall and then by predicted class, as lines of the named columns; the mean over rows where there are several."""
-    frame = results.summaries if by_class else results.summaries[results.summaries["group"] == "all"]
-    first = frame.groupby(["audit", "measure", "metric", "group"], observed=True)["row"].transform("min")
+    frame = (
+        results.summaries if by_class else results.summaries[results.summaries["group"] == "all"]
+    )
+    first = frame.groupby(["audit", "measure", "metric", "group"], observed=True)["row"].transform(
+        "min"
+    )
     frame = frame[frame["row"] == first]
     lines: dict[str, list[list[Any]]] = {}
     for line in frame.itertuples():
@@ -186,7 +201,11 @@ def percent(share: float | None) -> str:
 def on_marks(results: Results) -> str | None:
     """How much of the attention is not on words, over the examples kept whole; None if none is, or if it was not stored."""
     stored = results.examples.get("weight_on_marks")
-    means = [] if stored is None else [np.nanmean(rows) for rows in stored if rows is not None and len(rows)]
+    means = (
+        []
+        if stored is None
+        else [np.nanmean(rows) for rows in stored if rows is not None and len(rows)]
+    )
     share = float(np.nanmean(means)) if len(means) else 0.0
     if not share >= _LEAST_ON_MARKS:
         return None

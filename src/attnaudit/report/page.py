@@ -11,13 +11,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from attnaudit.core.output_files import check_file, write_file
 from attnaudit.report import overview
-from attnaudit.report.beside import beside
-from attnaudit.report.chart_data import POINTS, chart_data
-from attnaudit.report.embedding import as_json, policy, static
-from attnaudit.report.example_data import example_data
+from attnaudit.report.charts.chart_data import POINTS, chart_data
+from attnaudit.report.examples import example_data
+from attnaudit.report.inline_data import as_json, policy, static
+from attnaudit.report.related_findings import beside
 from attnaudit.report.row_effects import row_effects
-from attnaudit.results import Results
-from attnaudit.row_names import row_names
+from attnaudit.results.results import Results
+from attnaudit.results.rows import row_names
 
 SCRIPTS = ("dom.js", "unpack.js", "exact.js", "heatmap.js", "outcome.js", "word_field.js", "playground.js", "examples.js", "numbers.js", "vega.js",
            "chart_specs.js", "chart_specs_more.js", "chart_figure.js", "browse.js", "page.js")  # fmt: skip

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 # An absolute path, or one from a home folder, at the start or after what sets off an option's value; up to its last part.
-_FOLDERS = re.compile(r"(^|[\s=:,;(\"'])(?:~[^/\\\s]*|[A-Za-z]:)?[/\\](?=\S)(?:[^/\\,;=:\"']+[/\\]+)*")
+_FOLDERS = re.compile(
+    r"(^|[\s=:,;(\"'])(?:~[^/\\\s]*|[A-Za-z]:)?[/\\](?=\S)(?:[^/\\,;=:\"']+[/\\]+)*"
+)
 
 
 def without_folders(text: str) -> str:

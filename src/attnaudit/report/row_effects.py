@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnaudit.audit_names import answering
-from attnaudit.results import Results
-from attnaudit.row_names import are_heads
+from attnaudit.results.audit_names import answering
+from attnaudit.results.results import Results
+from attnaudit.results.rows import are_heads
 
 # The only audit that changes one row and leaves the others as they are; the rest change all rows together.
 _AUDIT, _CHANGE, _FLIPS = "top_item", "js_reach", "flips_top"
@@ -14,7 +14,9 @@ _AUDIT, _CHANGE, _FLIPS = "top_item", "js_reach", "flips_top"
 
 def row_effects(results: Results) -> dict[str, Any] | None:
     """Heading, what it is based on, and one line per row, the largest effect first; None for one row or without the audit."""
-    overall = results.summaries[(results.summaries["group"] == "all") & (results.summaries["row"] >= 0)]
+    overall = results.summaries[
+        (results.summaries["group"] == "all") & (results.summaries["row"] >= 0)
+    ]
     audit = answering(_AUDIT, overall["audit"].astype(str).unique())
     part = overall[overall["audit"].astype(str) == audit]
     change = part[part["metric"] == _CHANGE].set_index("row")

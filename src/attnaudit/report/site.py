@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from attnaudit.core.output_files import check_file, check_writable, write_file
-from attnaudit.report.example_data import all_examples, example_data
+from attnaudit.report.examples import all_examples, example_data
 from attnaudit.report.overview import title
 from attnaudit.report.page import page_html
-from attnaudit.results import Results
+from attnaudit.results.results import Results
 
 _A_PAGE = 200
 _BYTES = 8_000_000  # of examples a page
@@ -31,8 +31,12 @@ def write_site(results: Sequence[Results], folder: Path, *, folders: Sequence[Pa
             links = [("All runs", "index.html"), *((f"Examples, part {n + 1}", address) for n, address in enumerate(addresses) if n != number)]  # fmt: skip
             write_file(folder / addresses[number], page_html([each], [data], folders=folders[at : at + 1], links=links))  # fmt: skip
     first = [example_data(each, budget=_FIRST // max(len(results), 1)) for each in results]
-    links = [(f"{title(each)}: all examples", name) for each, name in zip(results, names, strict=True)]
-    return write_file(folder / "index.html", page_html(results, first, folders=folders, links=links))
+    links = [
+        (f"{title(each)}: all examples", name) for each, name in zip(results, names, strict=True)
+    ]
+    return write_file(
+        folder / "index.html", page_html(results, first, folders=folders, links=links)
+    )
 
 
 def check_site(folder: Path) -> None:

@@ -6,18 +6,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from attnaudit.core.errors import NotApplicable
 from attnaudit.core.output_files import check_writable, write_file
-from attnaudit.errors import NotApplicable
-from attnaudit.report.outcome import Outcome
-from attnaudit.report.sources import Sources
+from attnaudit.report.run_sources import Sources
 from attnaudit.report.tables import OF_RUN, OF_RUNS, RELEASED, TABLES
 from attnaudit.report.tables.formats import FORMATS, csv_text
 from attnaudit.report.tables.jain_wallace_released import released_tables
 from attnaudit.report.tables.table import PaperTable
+from attnaudit.report.write_summary import Outcome
 
 
 def write_tables(
-    sources: Sources, out: Path, *, formats: Sequence[str] = tuple(FORMATS), only: Sequence[str] = TABLES
+    sources: Sources,
+    out: Path,
+    *,
+    formats: Sequence[str] = tuple(FORMATS),
+    only: Sequence[str] = TABLES,
 ) -> Outcome:
     """OUT/run/table.format, OUT/table.format. A table whose audit was not run is left out, with the reason."""
     check_writable(out)

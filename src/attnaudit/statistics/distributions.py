@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from attnaudit import masking
+from attnaudit.core import masking
 
 
 def tvd(p: Tensor, q: Tensor) -> Tensor:
@@ -39,7 +39,9 @@ def entropy(p: Tensor, mask: Tensor, normalised: bool = True) -> Tensor:
     count = mask.sum(-1)
     value = _within(-_x_log_x(p).sum(-1), count.double().log())
     return (
-        torch.where(count > 1, value / count.clamp_min(2).double().log(), torch.nan) if normalised else value
+        torch.where(count > 1, value / count.clamp_min(2).double().log(), torch.nan)
+        if normalised
+        else value
     )
 
 

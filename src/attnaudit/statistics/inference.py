@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnaudit import randomness
-from attnaudit.errors import InputError
+from attnaudit.core import randomness
+from attnaudit.core.errors import InputError
 from attnaudit.statistics.interval_ends import percentile_ends
 
 _Z = 1.959963984540054  # of a 95 % interval
@@ -88,7 +88,9 @@ def length_matched(
     if bins < 1:
         raise InputError(f"bins must be at least 1, got {bins}.")
     lengths = np.concatenate([first_length, second_length])
-    starts = np.unique(lengths)  # a bin begins at each of these: one for every length where there are few
+    starts = np.unique(
+        lengths
+    )  # a bin begins at each of these: one for every length where there are few
     if len(starts) > bins:
         inner = np.quantile(lengths, np.linspace(0, 1, bins + 1)[1:-1], method="higher")
         starts = np.unique([starts[0], *inner])
@@ -97,7 +99,11 @@ def length_matched(
         first, np.searchsorted(starts, first_length, side="right") - 1, len(starts), resamples, draw
     )
     sums_b, sizes_b = _by_bin(
-        second, np.searchsorted(starts, second_length, side="right") - 1, len(starts), resamples, draw
+        second,
+        np.searchsorted(starts, second_length, side="right") - 1,
+        len(starts),
+        resamples,
+        draw,
     )
     both = (sizes_a > 0) & (sizes_b > 0)  # (1 + resamples, bins, K)
     weight = np.where(both, sizes_a + sizes_b, 0)
@@ -107,7 +113,9 @@ def length_matched(
     # One value a side says nothing of how far another would lie.
     alone = ((~np.isnan(first)).sum(0) < 2) | ((~np.isnan(second)).sum(0) < 2)
     return [
-        Spread(float(column[0]), *percentile_ends(math.nan if single else float(column[0]), column[1:]))
+        Spread(
+            float(column[0]), *percentile_ends(math.nan if single else float(column[0]), column[1:])
+        )
         for column, single in zip(differences.T, alone, strict=True)
     ]
 
@@ -124,7 +132,9 @@ def _by_bin(
     times = np.ones((1, count))
     for start in range(0, 1 + resamples, 256):  # memory stays small
         size = min(256, 1 + resamples - start)
-        drawn = draw.multinomial(count, np.full(count, 1 / count), size=size - len(times)).astype(float)
+        drawn = draw.multinomial(count, np.full(count, 1 / count), size=size - len(times)).astype(
+            float
+        )
         times = np.concatenate([times, drawn])
         for at in range(bins):
             here = bin_of == at

@@ -7,7 +7,9 @@ import math
 import numpy as np
 
 
-def percentile_ends(estimate: float, resampled: np.ndarray, *, level: float = 0.95) -> tuple[float, float]:
+def percentile_ends(
+    estimate: float, resampled: np.ndarray, *, level: float = 0.95
+) -> tuple[float, float]:
     """(low, high) of the resampled statistics (S,), widened to hold the estimate; NaN if either has no value.
 
     Resamples without a value are left out. Rounding, or a statistic that is biased in resamples, can leave the estimate just

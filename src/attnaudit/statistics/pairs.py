@@ -12,8 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attnaudit import masking
-from attnaudit.errors import InputError
+from attnaudit.core import masking
+from attnaudit.core.errors import InputError
 
 _CHUNK = 2**19  # entries of a (B,N) tensor worked on at once: some 4 MB a temporary, whatever B
 
@@ -116,7 +116,9 @@ def tau_of(pairs: Pairs) -> Tensor:
 def in_chunks(function: Callable[..., Tensor], *tensors: Tensor) -> Tensor:
     """function over slices of the batch, so that memory stays bounded."""
     rows = max(1, _CHUNK // max(1, tensors[0].shape[1]))
-    return torch.cat([function(*part) for part in zip(*(each.split(rows) for each in tensors), strict=True)])
+    return torch.cat(
+        [function(*part) for part in zip(*(each.split(rows) for each in tensors), strict=True)]
+    )
 
 
 def has_nan(mask: Tensor, *scores: Tensor) -> Tensor:
@@ -131,9 +133,13 @@ def check_scores(x: Tensor, y: Tensor, mask: Tensor, **more: Tensor) -> None:
     given = {"x": x, "y": y, "mask": mask, **more}
     if x.dim() != 2 or any(each.shape != x.shape for each in given.values()):
         got = ", ".join(f"{name} {tuple(each.shape)}" for name, each in given.items())
-        raise InputError(f"All of these must have one shape (B,N): got {got}. Pad to one length and mask.")
+        raise InputError(
+            f"All of these must have one shape (B,N): got {got}. Pad to one length and mask."
+        )
     if mask.dtype != torch.bool:
-        raise InputError(f"mask must be a bool tensor, True = real; got {mask.dtype}. Pass mask.bool().")
+        raise InputError(
+            f"mask must be a bool tensor, True = real; got {mask.dtype}. Pass mask.bool()."
+        )
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnaudit import masking
-from attnaudit.errors import InputError
+from attnaudit.core import masking
+from attnaudit.core.errors import InputError
 from attnaudit.statistics.pairs import (
     Pairs,
     check_choice,
@@ -53,7 +53,9 @@ def weighted_kendall(
     check_scores(x, y, mask, weights=weights)
     check_choice("combine", combine, ("additive", "multiplicative"))
     if (masking.fill(weights, mask) < 0).any():
-        raise InputError("weights must not be negative within the mask. Pass, say, the mean attention.")
+        raise InputError(
+            "weights must not be negative within the mask. Pass, say, the mean attention."
+        )
 
     def tau(x: Tensor, y: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
         weight = masking.fill(weights.double(), mask)
@@ -120,7 +122,9 @@ def _p_value(pairs: Pairs, n: Tensor, x_count: Tensor, y_count: Tensor) -> Tenso
 
     # Variance of concordant - discordant under ties: Kendall 1970, chapter 4.
     m = n * (n - 1)
-    variance = (m * (2 * n + 5) - ties(x_count, 2 * x_count + 5) - ties(y_count, 2 * y_count + 5)) / 18
+    variance = (
+        m * (2 * n + 5) - ties(x_count, 2 * x_count + 5) - ties(y_count, 2 * y_count + 5)
+    ) / 18
     variance += 2 * (total - pairs.untied_x) * (total - pairs.untied_y) / m
     variance += ties(x_count, x_count - 2) * ties(y_count, y_count - 2) / (9 * m * (n - 2))
     normal = torch.erfc(pairs.difference.abs() / (2 * variance).sqrt())

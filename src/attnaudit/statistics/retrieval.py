@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking
+from attnaudit.core import masking
 
 _PAIRS_AT_ONCE = 2**23
 
@@ -65,16 +65,30 @@ def iou_f1(chosen: Tensor, relevant: Tensor, mask: Tensor, *, least: float = 0.5
     `least` of their union. NaN where none is relevant. DeYoung et al. 2020.
     """
     chosen, relevant = chosen & mask, relevant & mask
-    runs, true_runs = _runs(chosen), _runs(relevant)  # (B,N): number of the run an item is in, 0 = none
+    runs, true_runs = (
+        _runs(chosen),
+        _runs(relevant),
+    )  # (B,N): number of the run an item is in, 0 = none
     count, true_count = runs.amax(-1), true_runs.amax(-1)
-    most, most_true = int(count.max()) if len(count) else 0, int(true_count.max()) if len(count) else 0
-    shared = torch.zeros(len(runs), most + 1, most_true + 1, dtype=torch.float64, device=runs.device)
+    most, most_true = (
+        int(count.max()) if len(count) else 0,
+        int(true_count.max()) if len(count) else 0,
+    )
+    shared = torch.zeros(
+        len(runs), most + 1, most_true + 1, dtype=torch.float64, device=runs.device
+    )
     both = runs * (most_true + 1) + true_runs
     shared.view(len(runs), -1).scatter_add_(1, both, torch.ones_like(both, dtype=torch.float64))
     size, true_size = shared.sum(2, keepdim=True), shared.sum(1, keepdim=True)
     overlap = (shared / (size + true_size - shared))[:, 1:, 1:] >= least
-    found = overlap.any(2).sum(-1).double() if most_true else torch.zeros_like(count, dtype=torch.float64)
-    true_found = overlap.any(1).sum(-1).double() if most else torch.zeros_like(count, dtype=torch.float64)
+    found = (
+        overlap.any(2).sum(-1).double()
+        if most_true
+        else torch.zeros_like(count, dtype=torch.float64)
+    )
+    true_found = (
+        overlap.any(1).sum(-1).double() if most else torch.zeros_like(count, dtype=torch.float64)
+    )
     precision = found / count.clamp_min(1)
     recall = true_found / true_count.clamp_min(1)
     f1 = 2 * precision * recall / (precision + recall).clamp_min(torch.finfo(torch.float64).tiny)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking
+from attnaudit.core import masking
 
 
-def tie_rounding(scores: Tensor, mask: Tensor, tolerance: Tensor | float, *, relative: float = 0.0) -> Tensor:
+def tie_rounding(
+    scores: Tensor, mask: Tensor, tolerance: Tensor | float, *, relative: float = 0.0
+) -> Tensor:
     """scores (B,N) where runs of values closer than tolerance (B,1), plus `relative` of their own size, to their neighbours are set to the
     least of the run.
 
@@ -22,7 +24,9 @@ def tie_rounding(scores: Tensor, mask: Tensor, tolerance: Tensor | float, *, rel
     gap[:, 1:] = ~(ranked[:, 1:] - ranked[:, :-1] <= near[:, 1:])  # inf - inf is NaN: a gap
     run = gap.cumsum(-1) - 1
     least, most = (
-        torch.zeros_like(ranked).scatter_reduce(1, run, ranked, kind, include_self=False).gather(1, run)
+        torch.zeros_like(ranked)
+        .scatter_reduce(1, run, ranked, kind, include_self=False)
+        .gather(1, run)
         for kind in ("amin", "amax")
     )
     tied = torch.where(most - least <= 2 * (tolerance + relative * most.abs()), least, ranked)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import masking
-from attnaudit.errors import InputError
+from attnaudit.core import masking
+from attnaudit.core.errors import InputError
 from attnaudit.statistics.pairs import (
     check_choice,
     check_scores,
@@ -21,7 +21,13 @@ from attnaudit.statistics.pairs import (
 
 
 def top_k_kendall(
-    x: Tensor, y: Tensor, k: int | Tensor, mask: Tensor, *, penalty: float = 0.5, fidelity: str = "corrected"
+    x: Tensor,
+    y: Tensor,
+    k: int | Tensor,
+    mask: Tensor,
+    *,
+    penalty: float = 0.5,
+    fidelity: str = "corrected",
 ) -> Tensor:
     """Do the k highest of x and of y agree, in members and order? (B,), 1 same list, -1 disjoint; k an int or (B,).
 
@@ -40,7 +46,9 @@ def top_k_kendall(
     check_scores(x, y, mask)
     check_choice("fidelity", fidelity, ("corrected", "code"))
     if not 0 <= penalty <= 1:
-        raise InputError(f"penalty must lie between 0 and 1; got {penalty}. The neutral choice is 0.5.")
+        raise InputError(
+            f"penalty must lie between 0 and 1; got {penalty}. The neutral choice is 0.5."
+        )
     compare = _top_k_corrected if fidelity == "corrected" else _top_k_released
 
     def value(x: Tensor, y: Tensor, k: Tensor, mask: Tensor) -> Tensor:
@@ -72,9 +80,13 @@ def _each_k(k: int | Tensor, x: Tensor) -> Tensor:
     each = torch.as_tensor(k, device=x.device)
     if each.is_floating_point() or each.dtype == torch.bool or each.shape not in ((), x.shape[:1]):
         expected = f"k must be an int or an integer tensor ({len(x)},), one an example"
-        raise InputError(f"{expected}; got {each.dtype} {tuple(each.shape)}. Round it, or pass one number.")
+        raise InputError(
+            f"{expected}; got {each.dtype} {tuple(each.shape)}. Round it, or pass one number."
+        )
     if (each < 1).any():
-        raise InputError(f"k must be at least 1; got {int(each.min())}. Leave out examples without a list.")
+        raise InputError(
+            f"k must be at least 1; got {int(each.min())}. Leave out examples without a list."
+        )
     return each.long().expand(len(x))
 
 
@@ -92,7 +104,9 @@ def _last_k(ranks: Tensor, k: Tensor, mask: Tensor) -> Tensor:
     return order.argsort(-1) >= ranks.shape[1] - k[:, None]
 
 
-def _top_k_corrected(x_ranks: Tensor, y_ranks: Tensor, k: Tensor, mask: Tensor, penalty: float) -> Tensor:
+def _top_k_corrected(
+    x_ranks: Tensor, y_ranks: Tensor, k: Tensor, mask: Tensor, penalty: float
+) -> Tensor:
     a, b = _top_list(x_ranks, k, mask), _top_list(y_ranks, k, mask)
     union, in_a, in_b = (a | b).double(), a.double(), b.double()
     pairs = pairs_of(masking.fill(x_ranks, a), masking.fill(y_ranks, b), union, union)
@@ -106,7 +120,9 @@ def _top_k_corrected(x_ranks: Tensor, y_ranks: Tensor, k: Tensor, mask: Tensor, 
     return unless(~a.any(-1) | ~b.any(-1), value)
 
 
-def _top_k_released(x_ranks: Tensor, y_ranks: Tensor, k: Tensor, mask: Tensor, penalty: float) -> Tensor:
+def _top_k_released(
+    x_ranks: Tensor, y_ranks: Tensor, k: Tensor, mask: Tensor, penalty: float
+) -> Tensor:
     k = torch.minimum(k, mask.sum(-1))
     a, b = _last_k(x_ranks, k, mask), _last_k(y_ranks, k, mask)
     common, only_a, only_b = (a & b).double(), (a & ~b).double(), (b & ~a).double()

@@ -10,10 +10,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnaudit.contract import AttentionModel, Batch, Record
-from attnaudit.errors import InputError
+from attnaudit.core.contract import AttentionModel, Batch, Record
+from attnaudit.core.errors import InputError
 from attnaudit.models.hooked.passes import Pass, Wiring, run
-from attnaudit.models.hooked.site import RULES, Rule, Site, find_site, items_of, positions_of, real_rows
+from attnaudit.models.hooked.site import (
+    RULES,
+    Rule,
+    Site,
+    find_site,
+    items_of,
+    positions_of,
+    real_rows,
+)
 from attnaudit.models.hooked.weights import Found
 from attnaudit.models.readout import with_readout
 
@@ -87,8 +95,12 @@ class _Rows:
     def put(self, weights: Tensor, alpha: Tensor) -> tuple[Tensor, Tensor]:
         own = self.of(weights)
         given = torch.where(self.has_items[..., None], alpha.to(own.dtype).reshape(own.shape), own)
-        touched = torch.zeros(weights.shape[0], weights.shape[2], dtype=torch.bool, device=weights.device)
-        return weights.index_put(self._index(), given), touched.scatter(1, self.at, self.has_items.any(-1))
+        touched = torch.zeros(
+            weights.shape[0], weights.shape[2], dtype=torch.bool, device=weights.device
+        )
+        return weights.index_put(self._index(), given), touched.scatter(
+            1, self.at, self.has_items.any(-1)
+        )
 
     def names(self, *, only_head: bool) -> list[str]:
         """Positions are named if there are several, heads unless the module has only one."""
@@ -117,7 +129,9 @@ class Hooked:
     def about(self) -> dict[str, Any]:
         told = self.wiring
         named = (
-            told.query if isinstance(told.query, (str, int)) else getattr(told.query, "__name__", "function")
+            told.query
+            if isinstance(told.query, (str, int))
+            else getattr(told.query, "__name__", "function")
         )
         return {
             "model": type(told.model).__name__,
@@ -143,14 +157,18 @@ class Hooked:
             self._site = site
         seen = self._run(site, batch, embeddings)
         rows, mask, content = self._rows(site, batch, seen.found)
-        place = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(batch.tokens)
+        place = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(
+            batch.tokens
+        )
         counted = content[:, self.wiring.before :]
         return Record(
             batch=batch,
             embeddings=seen.embeddings,
             hidden=None,
             # An empty row of a softmax is NaN or uniform; here it is 0, as everywhere.
-            alpha=rows.of(seen.found.weights).flatten(1, 2).masked_fill(~mask.any(-1, keepdim=True), 0.0),
+            alpha=rows.of(seen.found.weights)
+            .flatten(1, 2)
+            .masked_fill(~mask.any(-1, keepdim=True), 0.0),
             mask=mask,
             content=content,
             item_of_token=(place + self.wiring.before).masked_fill(~counted, -1),
@@ -171,7 +189,9 @@ class Hooked:
             )
         ]
         logits = (
-            torch.cat(parts).unflatten(0, (examples, count)) if parts else record.logits[:, None][:, :count]
+            torch.cat(parts).unflatten(0, (examples, count))
+            if parts
+            else record.logits[:, None][:, :count]
         )
         return logits[:, 0] if alpha.dim() == 3 else logits
 
@@ -187,7 +207,12 @@ class Hooked:
 
     def _run(self, site: Site, batch: Batch, embeddings: Tensor | None, change: Any = None) -> Pass:
         return run(
-            self.wiring, batch, how=site.how, positions=site.positions, embeddings=embeddings, change=change
+            self.wiring,
+            batch,
+            how=site.how,
+            positions=site.positions,
+            embeddings=embeddings,
+            change=change,
         )
 
     def _rows(self, site: Site, batch: Batch, found: Found) -> tuple[_Rows, Tensor, Tensor]:
@@ -197,14 +222,22 @@ class Hooked:
         chosen = torch.arange(heads) if told.heads is None else torch.tensor(told.heads)
         may, content = items_of(told, batch)
         everything = (
-            torch.ones_like(found.weights, dtype=torch.bool) if found.allowed is None else found.allowed
+            torch.ones_like(found.weights, dtype=torch.bool)
+            if found.allowed is None
+            else found.allowed
         )
         rows = _Rows(
-            at, chosen.to(at.device), torch.ones(*at.shape, len(chosen), dtype=torch.bool, device=at.device)
+            at,
+            chosen.to(at.device),
+            torch.ones(*at.shape, len(chosen), dtype=torch.bool, device=at.device),
         )
         real = real_rows(site, told, batch, at)
         mask = rows.of(everything) & may[:, None, None] & real[:, :, None, None]
-        return _Rows(at, rows.heads, mask.any(-1)), mask.flatten(1, 2), content & mask.flatten(1, 2).any(1)
+        return (
+            _Rows(at, rows.heads, mask.any(-1)),
+            mask.flatten(1, 2),
+            content & mask.flatten(1, 2).any(1),
+        )
 
 
 def _known(model: nn.Module, path: str, option: str) -> str:
@@ -245,5 +278,7 @@ def _head_numbers(heads: str | int | Sequence[int]) -> tuple[int, ...] | None:
         or not all(isinstance(number, int) for number in numbers)
         or len(set(numbers)) < len(numbers)
     ):
-        raise InputError(f'heads is "all", a number or different numbers, counted from 0; got {heads!r}.')
+        raise InputError(
+            f'heads is "all", a number or different numbers, counted from 0; got {heads!r}.'
+        )
     return numbers  # type: ignore[return-value]  # each is a number, as just checked

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from attnaudit import masking
-from attnaudit.errors import InputError
+from attnaudit.core import masking
+from attnaudit.core.errors import InputError
 from attnaudit.models.hooked.weights import FULL, Found
 
 _TAKES = signature(nn.MultiheadAttention.forward)
@@ -43,7 +43,10 @@ def attended(
     )
     scores = q @ k.transpose(-1, -2) * module.head_dim**-0.5
     added = torch.zeros_like(scores)
-    for mask, heads in ((given.arguments["attn_mask"], True), (given.arguments["key_padding_mask"], False)):
+    for mask, heads in (
+        (given.arguments["attn_mask"], True),
+        (given.arguments["key_padding_mask"], False),
+    ):
         if mask is not None:
             added = added + _additive(_placed(mask, scores, of_heads=heads), scores.dtype)
     allowed = added > masking.HIDDEN

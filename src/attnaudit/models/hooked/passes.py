@@ -10,15 +10,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnaudit.contract import Batch
-from attnaudit.errors import InputError
-from attnaudit.models.hooked.inside import softmax_met
+from attnaudit.core.contract import Batch
+from attnaudit.core.errors import InputError
+from attnaudit.core.module_state import evaluating
+from attnaudit.models.hooked.custom_model_template import Refused
 from attnaudit.models.hooked.multihead import attended
-from attnaudit.models.hooked.own_class import Refused
 from attnaudit.models.hooked.weights import Found, described, in_result
-from attnaudit.modules import evaluating
+from attnaudit.models.interception.softmax_tap import softmax_met
 
-Change = Callable[[Found], tuple[Tensor, Tensor]]  # -> other weights (B,H,Q,N), where they are others (B,Q)
+Change = Callable[
+    [Found], tuple[Tensor, Tensor]
+]  # -> other weights (B,H,Q,N), where they are others (B,Q)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnaudit import masking
-from attnaudit.contract import Batch
-from attnaudit.differentiation import differentiating
-from attnaudit.errors import InputError
-from attnaudit.laws import tolerance_of
-from attnaudit.models.hooked.own_class import Refused
+from attnaudit.core import masking
+from attnaudit.core.autograd import differentiating
+from attnaudit.core.contract import Batch
+from attnaudit.core.errors import InputError
+from attnaudit.core.tolerance import tolerance_of
+from attnaudit.models.hooked.custom_model_template import Refused
 from attnaudit.models.hooked.passes import Pass, Wiring, run
 from attnaudit.models.hooked.weights import ROWS
 
@@ -66,7 +66,12 @@ def _tried(wiring: Wiring, batch: Batch, how: str) -> Site:
         leaf = plain.found.weights.detach().requires_grad_()
         everywhere = torch.ones(leaf.shape[0], leaf.shape[2], dtype=torch.bool, device=leaf.device)
         again = run(
-            wiring, batch, how=how, positions=positions, embeddings=words, change=lambda _: (leaf, everywhere)
+            wiring,
+            batch,
+            how=how,
+            positions=positions,
+            embeddings=words,
+            change=lambda _: (leaf, everywhere),
         )
         _returns(again.logits, plain.logits, wiring)
         moved = _moves(wiring, how, again.logits, leaf)
@@ -76,12 +81,16 @@ def _tried(wiring: Wiring, batch: Batch, how: str) -> Site:
     return site
 
 
-def _goes_with_length(wiring: Wiring, batch: Batch, how: str, shape: torch.Size) -> tuple[bool, bool]:
+def _goes_with_length(
+    wiring: Wiring, batch: Batch, how: str, shape: torch.Size
+) -> tuple[bool, bool]:
     """Are there as many rows as tokens because they are tokens? They are if a shorter text has fewer."""
     heads, queries, items = shape[1:]
     if batch.tokens.shape[1] < 2:
         return queries == items, False
-    last = torch.arange(batch.tokens.shape[1], device=batch.mask.device) == _last(batch.mask)[:, None]
+    last = (
+        torch.arange(batch.tokens.shape[1], device=batch.mask.device) == _last(batch.mask)[:, None]
+    )
     shorter = batch.without(last & (batch.mask.sum(-1) > 1)[:, None])
     if shorter.tokens.shape[1] == batch.tokens.shape[1]:
         return queries == items, False
@@ -126,7 +135,9 @@ def _moves(wiring: Wiring, how: str, logits: Tensor, leaf: Tensor) -> Tensor:
     heads = leaf.shape[1]
     wanted = range(heads) if wiring.heads is None else wiring.heads
     if any(not 0 <= head < heads for head in wanted):
-        raise InputError(f"There is no head {max(wanted)}: {wiring.alpha!r} has {heads}, counted from 0.")
+        raise InputError(
+            f"There is no head {max(wanted)}: {wiring.alpha!r} has {heads}, counted from 0."
+        )
     grad = None
     if logits.requires_grad:
         grad = torch.autograd.grad(_weighted(logits), leaf, allow_unused=True)[0]
@@ -162,16 +173,26 @@ def positions_of(rule: Any, batch: Batch, queries: int, before: int, follows: bo
     """(B,P) query positions: one an example, or all of them. A text that is too short for the position named is read at its last."""
     if rule == "all" or queries == 1:
         return torch.arange(queries, device=batch.mask.device).expand(len(batch), queries)
-    last = _last(batch.mask) + before if follows else torch.full_like(_last(batch.mask), queries - 1)
+    last = (
+        _last(batch.mask) + before if follows else torch.full_like(_last(batch.mask), queries - 1)
+    )
     if rule == "last":
         at = last
     elif rule == "first":
         at = torch.zeros_like(last)
     elif isinstance(rule, int):
-        at = torch.minimum(last, torch.full_like(last, rule)) if rule >= 0 else (last + 1 + rule).clamp_min(0)
+        at = (
+            torch.minimum(last, torch.full_like(last, rule))
+            if rule >= 0
+            else (last + 1 + rule).clamp_min(0)
+        )
     else:
         at = rule(batch)
-        if not isinstance(at, Tensor) or at.shape != last.shape or bool(((at < 0) | (at >= queries)).any()):
+        if (
+            not isinstance(at, Tensor)
+            or at.shape != last.shape
+            or bool(((at < 0) | (at >= queries)).any())
+        ):
             raise InputError(
                 f"query= must give one position from 0 to {queries - 1} for each example, a tensor of shape ({len(batch)},)."
             )

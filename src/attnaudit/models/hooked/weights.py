@@ -27,7 +27,11 @@ class Found:
 
 def layout_of(tensor: object, examples: int, items: int) -> str | None:
     """The layout of attention over the items, if the tensor can be that: by its shape, and because its rows sum to 1."""
-    if not isinstance(tensor, Tensor) or not tensor.is_floating_point() or tensor.dim() not in (2, 3, 4):
+    if (
+        not isinstance(tensor, Tensor)
+        or not tensor.is_floating_point()
+        or tensor.dim() not in (2, 3, 4)
+    ):
         return None
     if tensor.shape[0] != examples:
         return None
@@ -36,7 +40,11 @@ def layout_of(tensor: object, examples: int, items: int) -> str | None:
         layout = {2: ROW, 3: ROWS, 4: FULL}[tensor.dim()]
     elif tensor.shape[1:] == (items, 1):
         layout = COLUMN
-    return layout if layout is not None and _distributes(tensor, 1 if layout == COLUMN else -1) else None
+    return (
+        layout
+        if layout is not None and _distributes(tensor, 1 if layout == COLUMN else -1)
+        else None
+    )
 
 
 def _distributes(weights: Tensor, dim: int) -> bool:
@@ -69,7 +77,9 @@ def as_returned(weights: Tensor, layout: str, positions: bool) -> Tensor:
     return weights
 
 
-def in_result(out: Any, examples: int, items: int, member: int | None, positions: bool) -> Found | None:
+def in_result(
+    out: Any, examples: int, items: int, member: int | None, positions: bool
+) -> Found | None:
     """The attention in what a module returns: a tensor, or a tuple one of whose members is; None where there is none, or several."""
     parts = list(out) if isinstance(out, (tuple, list)) else [out]
     wanted = range(len(parts)) if member is None else [member] if member < len(parts) else []
@@ -87,8 +97,12 @@ def in_result(out: Any, examples: int, items: int, member: int | None, positions
         changed = [*parts[:at], new, *parts[at + 1 :]]
         return type(out)(*changed) if hasattr(out, "_fields") else type(out)(changed)
 
-    beside = tuple(part for place, part in enumerate(parts) if place != at and isinstance(part, Tensor))
-    return Found(canonical(parts[at], layout, positions), layout, put, source=parts[at], beside=beside)
+    beside = tuple(
+        part for place, part in enumerate(parts) if place != at and isinstance(part, Tensor)
+    )
+    return Found(
+        canonical(parts[at], layout, positions), layout, put, source=parts[at], beside=beside
+    )
 
 
 def described(out: Any) -> str:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from attnaudit.errors import InputError
+from attnaudit.core.errors import InputError
 from attnaudit.models.huggingface.folder_files import SAVE_AGAIN, read_object, values_of
 
 _OBJECTS = (
@@ -56,7 +56,10 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def brings_code(folder: Path) -> bool:
     """Does the folder name Python code of its own?"""
-    return any("auto_map" in read_object(folder / name) for name in ("config.json", "tokenizer_config.json"))
+    return any(
+        "auto_map" in read_object(folder / name)
+        for name in ("config.json", "tokenizer_config.json")
+    )
 
 
 def code_not_run(folder: Path) -> InputError:
@@ -106,7 +109,9 @@ def _check_label_map(folder: Path, config: dict[str, Any]) -> None:
             f"got {str(names)[:80]!r}."
         )
     if len(names) > _MOST_CLASSES:
-        raise InputError(f"{where}: id2label has {len(names)} classes; expected at most {_MOST_CLASSES}.")
+        raise InputError(
+            f"{where}: id2label has {len(names)} classes; expected at most {_MOST_CLASSES}."
+        )
     if sorted(names) != sorted(str(number) for number in range(len(names))):
         raise InputError(
             f"{where}: id2label must number the classes 0 to {len(names) - 1} without gaps, got "

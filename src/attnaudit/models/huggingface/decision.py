@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnaudit.errors import InputError
+from attnaudit.core.errors import InputError
 from attnaudit.models.huggingface.labels import class_names
 
 TASKS = ("classification", "lm")
@@ -58,7 +58,9 @@ def reject_head(name: str) -> None:
             )
 
 
-def find_decision(model: Any, tokenizer: Any, task: str, verbalisers: Verbalisers | None) -> Decision:
+def find_decision(
+    model: Any, tokenizer: Any, task: str, verbalisers: Verbalisers | None
+) -> Decision:
     """The task by the model's class where it is "auto"; refused in words where there is no single decision about a text."""
     name, config = type(model).__name__, model.config
     reject_head(name)
@@ -95,7 +97,9 @@ def _language_model(model: Any, tokenizer: Any, verbalisers: Verbalisers | None)
         names, words = _labels_and_words(verbalisers)
         choices = torch.tensor([_one_token(tokenizer, word) for word in words])
         if len(choices.unique()) < len(choices):
-            raise InputError(f"Two of the verbalisers {list(words)} are the same token to this tokenizer.")
+            raise InputError(
+                f"Two of the verbalisers {list(words)} are the same token to this tokenizer."
+            )
     start = None
     if model.config.is_encoder_decoder:
         start = model.config.decoder_start_token_id
@@ -105,7 +109,9 @@ def _language_model(model: Any, tokenizer: Any, verbalisers: Verbalisers | None)
             )
     masked = type(model).__name__.endswith("ForMaskedLM")
     if masked and getattr(tokenizer, "mask_token_id", None) is None:
-        raise InputError("A masked language model decides at the mask token, and this tokenizer has none.")
+        raise InputError(
+            "A masked language model decides at the mask token, and this tokenizer has none."
+        )
     return Decision("lm", names, choices, start, masked)
 
 
@@ -122,7 +128,9 @@ def _labels_and_words(verbalisers: Verbalisers) -> tuple[tuple[str, ...], tuple[
         )
     for each in (*names, *words):
         if not isinstance(each, str) or not each.strip():
-            raise InputError(f"verbalisers holds {each!r}; expected words and labels that are not empty.")
+            raise InputError(
+                f"verbalisers holds {each!r}; expected words and labels that are not empty."
+            )
     if len(words) < 2 or len({word.strip() for word in words}) < len(words):
         raise InputError(f"verbalisers needs two or more different words, got {list(words)}.")
     return names, words

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from attnaudit.errors import InputError
+from attnaudit.core.errors import InputError
 
 _LFS = b"version https://git-lfs"
 _LARGEST = 2**28  # bytes; the largest vocabularies take a tenth of it
@@ -24,13 +24,17 @@ def read_object(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError, OSError) as error:  # JSON and UTF-8 errors are ValueErrors
-        raise InputError(f"{path} is not a JSON file ({in_one_line(error)}). {SAVE_AGAIN}") from error
+        raise InputError(
+            f"{path} is not a JSON file ({in_one_line(error)}). {SAVE_AGAIN}"
+        ) from error
     if not isinstance(value, dict):
         raise InputError(f"{path} must hold a JSON object, got {_kind(value)}. {SAVE_AGAIN}")
     return value
 
 
-SAVE_AGAIN = "Save the model again: model.save_pretrained(folder) and tokenizer.save_pretrained(folder)."
+SAVE_AGAIN = (
+    "Save the model again: model.save_pretrained(folder) and tokenizer.save_pretrained(folder)."
+)
 
 
 def reject_pointer(path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from attnaudit.errors import InputError
+from attnaudit.core.errors import InputError
 from attnaudit.models.huggingface.decision import CLASSIFIER, LM_HEADS, check_task, reject_head
 from attnaudit.models.huggingface.folder_files import SAVE_AGAIN, in_one_line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attnaudit.errors import InputError, ItemErrors
+from attnaudit.core.errors import InputError, ItemErrors
 
 
 def class_names(config: Any) -> tuple[str, ...]:
@@ -17,7 +17,9 @@ def class_names(config: Any) -> tuple[str, ...]:
         )
     for number, name in names.items():
         if not isinstance(name, (str, int, float)) or not str(name).strip():
-            raise InputError(f"The config's id2label calls class {number} {name!r}; expected a name.")
+            raise InputError(
+                f"The config's id2label calls class {number} {name!r}; expected a name."
+            )
     listed = tuple(str(name).strip() for name in names.values())
     if len(set(listed)) < len(listed):
         twice = next(name for at, name in enumerate(listed) if name in listed[:at])
@@ -34,7 +36,11 @@ def class_numbers(labels: Sequence[Any], names: Sequence[str] | None, tokens: in
     exact = {str(name).strip(): number for number, name in enumerate(names or ())}
     folded = [name.casefold() for name in exact]
     # Classes that differ in case only are known by their exact names.
-    known = {name.casefold(): number for name, number in exact.items() if folded.count(name.casefold()) == 1}
+    known = {
+        name.casefold(): number
+        for name, number in exact.items()
+        if folded.count(name.casefold()) == 1
+    }
     spelled = [str(label).strip() for label in labels]
     named = [exact.get(label, known.get(label.casefold())) for label in spelled]
     count = len(names) if names else tokens

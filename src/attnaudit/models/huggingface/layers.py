@@ -27,7 +27,9 @@ class Layers:
     results: dict[int, Tensor] = field(default_factory=dict)
     outputs: dict[int, Any] = field(default_factory=dict)
 
-    def run(self, forward: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def run(
+        self, forward: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
         number, self.call = self.call, self.call + 1
         hidden = args[0] if args else options["hidden_states"]
         if number < self.start:
@@ -35,7 +37,9 @@ class Layers:
         if number == self.start and self.hidden is not None:
             hidden = self.hidden
             args, options = (
-                ((hidden, *args[1:]), options) if args else ((), {**options, "hidden_states": hidden})
+                ((hidden, *args[1:]), options)
+                if args
+                else ((), {**options, "hidden_states": hidden})
             )
         out = forward(*args, **options)
         if number in self.keep:

@@ -9,17 +9,18 @@ from typing import Any
 import torch
 from torch import nn
 
-from attnaudit import laws
-from attnaudit.errors import InputError
-from attnaudit.model_argument import is_pipeline, is_transformers_model, wrapping_advice
+from attnaudit.core.errors import InputError
+from attnaudit.core.model_argument import is_pipeline, is_transformers_model, wrapping_advice
+from attnaudit.core.simplex import random_alpha
+from attnaudit.core.tolerance import tolerance_of
 from attnaudit.models.huggingface import passes
 from attnaudit.models.huggingface.decision import Decision, Verbalisers, find_decision
+from attnaudit.models.huggingface.decode_paths import decode_by, possible_paths
+from attnaudit.models.huggingface.local_checkpoint import load_saved, rejecting
 from attnaudit.models.huggingface.model import HuggingFaceModel
-from attnaudit.models.huggingface.overriding import decode_by, possible_paths
 from attnaudit.models.huggingface.position import Rule, token_numbers
-from attnaudit.models.huggingface.saved import load_saved, rejecting
+from attnaudit.models.huggingface.probing import find_wiring, reading_rule
 from attnaudit.models.huggingface.text_batch import FORMS, TextBatch, text_batches
-from attnaudit.models.huggingface.trial import find_wiring, reading_rule
 
 _TRIAL = ("The film was good , and we liked it .", "A dull film .")
 
@@ -99,7 +100,9 @@ def _wrapped(
     max_length: int | None,
 ) -> HuggingFaceModel:
     if leave_out not in FORMS:
-        raise InputError(f"There is no form of leaving out {leave_out!r}. Choose from: {', '.join(FORMS)}.")
+        raise InputError(
+            f"There is no form of leaving out {leave_out!r}. Choose from: {', '.join(FORMS)}."
+        )
     decision = find_decision(model, tokenizer, task, verbalisers)
     numbers = token_numbers(model.config, tokenizer)
     trial = _trial_batch(model, tokenizer, decision)
@@ -112,7 +115,9 @@ def _wrapped(
     elif isinstance(query, int) and decision.task == "classification":
         rule = query
     else:
-        raise InputError(f'query is "auto" or, for a classifier, the number of a token; got {query!r}.')
+        raise InputError(
+            f'query is "auto" or, for a classifier, the number of a token; got {query!r}.'
+        )
     made = HuggingFaceModel(
         model,
         tokenizer,
@@ -133,7 +138,7 @@ def _confirmed(made: HuggingFaceModel, trial: TextBatch) -> tuple[str, ...]:
     """The paths that agree with the whole model about other weights than its own."""
     with torch.no_grad():
         record = made.read(trial)
-        other = laws.random_alpha(record.mask, 0, record.alpha.dtype, 2)
+        other = random_alpha(record.mask, 0, record.alpha.dtype, 2)
         rows = record.state.pieces.to_tokens(other)
         expected = decode_by("plain", made, record, rows)
         good = []
@@ -142,7 +147,7 @@ def _confirmed(made: HuggingFaceModel, trial: TextBatch) -> tuple[str, ...]:
                 found = decode_by(path, made, record, rows)
             except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
                 continue  # a family that cannot start in the middle: the whole model is run
-            if (found - expected).abs().max() <= laws.tolerance_of(expected):
+            if (found - expected).abs().max() <= tolerance_of(expected):
                 good.append(path)
     return (*good, "plain")
 
@@ -164,7 +169,9 @@ def _check_vocabulary(model: Any, tokenizer: Any, trial: TextBatch) -> None:
         )
 
 
-def _chosen(wanted: str | int | Sequence[int], count: int, kind: str, last: str | None) -> list[int]:
+def _chosen(
+    wanted: str | int | Sequence[int], count: int, kind: str, last: str | None
+) -> list[int]:
     """Numbers from 0, in order, each once."""
     if wanted == "all":
         return list(range(count))

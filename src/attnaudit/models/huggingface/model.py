@@ -9,19 +9,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnaudit.contract import Batch, Record
-from attnaudit.errors import InputError, NotApplicable
+from attnaudit.core.contract import Batch, Record
+from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.models.huggingface import passes
-from attnaudit.models.huggingface.attending import Seen, Tape
 from attnaudit.models.huggingface.decision import Decision
+from attnaudit.models.huggingface.decode_paths import choose_path, decode_by
 from attnaudit.models.huggingface.labels import class_numbers
 from attnaudit.models.huggingface.layers import Layers
-from attnaudit.models.huggingface.overriding import choose_path, decode_by
 from attnaudit.models.huggingface.passes import Inputs, Wiring
-from attnaudit.models.huggingface.pieces import Pieces
 from attnaudit.models.huggingface.position import Rule, positions_of
+from attnaudit.models.huggingface.subwords import Pieces
 from attnaudit.models.huggingface.text_batch import Text, text_batches
 from attnaudit.models.huggingface.words import spell
+from attnaudit.models.interception.attention_tape import Seen, Tape
 
 _TOKENS_AT_ONCE = 2**11  # more at once is no faster, and takes memory
 
@@ -35,7 +35,9 @@ class State:
     pieces: Pieces
     seen: dict[int, Seen]
     layers: Layers
-    path: list[str] = field(default_factory=list)  # the one confirmed on this batch, once decode has looked
+    path: list[str] = field(
+        default_factory=list
+    )  # the one confirmed on this batch, once decode has looked
 
 
 class HuggingFaceModel:
@@ -76,7 +78,9 @@ class HuggingFaceModel:
             "layers": [self.wiring.calls.index(call) for call in self.calls],
             "heads": self.head_numbers,
             "query": self.rule,
-            "words": "offsets" if getattr(self.tokenizer, "is_fast", False) else "marks of the pieces",
+            "words": "offsets"
+            if getattr(self.tokenizer, "is_fast", False)
+            else "marks of the pieces",
             "leave_out": self.form,
             "max_length": self.max_length,
         }
@@ -92,14 +96,22 @@ class HuggingFaceModel:
 
     def batches(self, texts: Sequence[Text], labels: Sequence[Any] | None = None) -> list[Batch]:
         """Texts or pairs as batches on the model's device. Labels are numbers, or names of the model's classes."""
-        known = None if labels is None else class_numbers(labels, self.class_names, self.wiring.vocabulary)
-        made = text_batches(texts, self.tokenizer, known, max_length=self.max_length, leave_out=self.form)
+        known = (
+            None
+            if labels is None
+            else class_numbers(labels, self.class_names, self.wiring.vocabulary)
+        )
+        made = text_batches(
+            texts, self.tokenizer, known, max_length=self.max_length, leave_out=self.form
+        )
         return [batch.to(self.model.device) for batch in made]
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         inputs, positions = self._inputs(batch)
         # The other calls of the top layer are kept for the path on which only one token is computed.
-        top = {call for call, layer in enumerate(self.wiring.layer_of_call) if layer == self._start()}
+        top = {
+            call for call, layer in enumerate(self.wiring.layer_of_call) if layer == self._start()
+        }
         tape = Tape(positions, keep=frozenset({*self.calls, *top}))
         layers = Layers(keep=frozenset({self._start(), *self.encoder_end()}))
         out, embedded = passes.run(self.model, self.wiring, inputs, tape, layers, embeddings)
@@ -137,7 +149,9 @@ class HuggingFaceModel:
         batch = record.batch
         logits = record.logits.new_full((*record.content.shape, record.logits.shape[1]), torch.nan)
         example, item = (record.content & (record.length > 1)[:, None]).nonzero(as_tuple=True)
-        for part in torch.arange(len(example)).split(max(1, self._at_once() // batch.tokens.shape[1])):
+        for part in torch.arange(len(example)).split(
+            max(1, self._at_once() // batch.tokens.shape[1])
+        ):
             if not len(part):  # one-word texts: nothing would be left of them
                 break
             rows, dropped = example[part], item[part]
@@ -150,7 +164,9 @@ class HuggingFaceModel:
     def self_attention(self, record: Record) -> Tensor:
         """(B,L,N,N): the layers below the site, mean over heads, words for pieces."""
         if len(self.calls) > 1:
-            raise NotApplicable("the site has several layers, and what is below differs from row to row")
+            raise NotApplicable(
+                "the site has several layers, and what is below differs from row to row"
+            )
         below = self._below()
         state: State = record.state
         tape = Tape(state.positions, keep=frozenset(below), whole=True)
@@ -158,7 +174,9 @@ class HuggingFaceModel:
             passes.run(self.model, self.wiring, state.inputs, tape, Layers(), record.embeddings)
         if not below:
             return record.alpha.new_zeros(len(record.batch), 0, *[record.alpha.shape[2]] * 2)
-        whole = [seen.weights.mean(1) for call in below if (seen := tape.seen[call]).weights is not None]
+        whole = [
+            seen.weights.mean(1) for call in below if (seen := tape.seen[call]).weights is not None
+        ]
         return torch.stack([state.pieces.between_items(each) for each in whole], 1)
 
     def attended_norms(self, record: Record) -> Tensor:

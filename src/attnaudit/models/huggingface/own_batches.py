@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from attnaudit.contract import Batch
-from attnaudit.datasets.reading.row_errors import BadRows, RowError
-from attnaudit.errors import InputError, ItemErrors
+from attnaudit.core.contract import Batch
+from attnaudit.core.errors import InputError, ItemErrors
+from attnaudit.data.audit_texts import OwnText
+from attnaudit.data.reading.row_errors import BadRows, RowError
+from attnaudit.data.sampling import sampled
 from attnaudit.models.huggingface.labels import class_numbers, renamed_labels
-from attnaudit.own_texts import OwnText
-from attnaudit.sampling import sampled
 
 
 def with_class_names(

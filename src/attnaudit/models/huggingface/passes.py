@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnaudit.contract import Batch
-from attnaudit.models.huggingface import as_found
-from attnaudit.models.huggingface.attending import Tape, taped
+from attnaudit.core.contract import Batch
+from attnaudit.core.module_state import evaluating
 from attnaudit.models.huggingface.layers import Layers
-from attnaudit.modules import evaluating
+from attnaudit.models.interception import temporary_patches
+from attnaudit.models.interception.attention_tape import Tape, taped
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +86,10 @@ def run(
     with ExitStack() as stack:
         stack.enter_context(evaluating(model))
         if not wiring.tapped:
-            stack.enter_context(as_found.attention_switched(wiring.configs))
-        stack.enter_context(as_found.padding_known(model.config, inputs.pad))
-        stack.enter_context(as_found.layers_followed(wiring.layers, layers))
-        seen = stack.enter_context(as_found.embeddings_seen(wiring.embedding, embeddings))
+            stack.enter_context(temporary_patches.attention_switched(wiring.configs))
+        stack.enter_context(temporary_patches.padding_known(model.config, inputs.pad))
+        stack.enter_context(temporary_patches.layers_followed(wiring.layers, layers))
+        seen = stack.enter_context(temporary_patches.embeddings_seen(wiring.embedding, embeddings))
         stack.enter_context(taped(tape, tapped=wiring.tapped))
         logits = model(**arguments(model, inputs)).logits
     return logits, seen[0]
@@ -97,7 +97,7 @@ def run(
 
 def plain_logits(model: Any, inputs: Inputs) -> Tensor:
     """By the model's own attention function, which may be faster than one that gives its weights."""
-    with evaluating(model), as_found.padding_known(model.config, inputs.pad):
+    with evaluating(model), temporary_patches.padding_known(model.config, inputs.pad):
         return model(**arguments(model, inputs)).logits
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnaudit.errors import InputError
+from attnaudit.core.errors import InputError
 
 RULES = ("first", "last", "end", "mask", "start")
 Rule = str | int
@@ -27,7 +27,9 @@ def positions_of(
         return _last(place, mask & (ids == numbers["eos"]), "the end mark that the head reads")
     if rule == "mask":
         return _last(
-            place, mask & special & (ids == numbers["mask"]), "the mask token that the decision is about"
+            place,
+            mask & special & (ids == numbers["mask"]),
+            "the mask token that the decision is about",
         )
     # The last token that is not padding by number, as decoder classifiers count.
     last = _last(place, mask & (ids != numbers["pad"]), "any token")
@@ -35,7 +37,11 @@ def positions_of(
         return last
     assert isinstance(rule, int)  # the other rules are words
     # A text that is too short for the position named is read at its last token.
-    return torch.minimum(last, torch.full_like(last, rule)) if rule >= 0 else (last + 1 + rule).clamp_min(0)
+    return (
+        torch.minimum(last, torch.full_like(last, rule))
+        if rule >= 0
+        else (last + 1 + rule).clamp_min(0)
+    )
 
 
 def _last(place: Tensor, where: Tensor, what: str) -> Tensor:

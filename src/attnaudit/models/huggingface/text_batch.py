@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from attnaudit.contract import Batch
-from attnaudit.errors import InputError, ItemErrors
+from attnaudit.core.contract import Batch
+from attnaudit.core.errors import InputError, ItemErrors
 from attnaudit.models.huggingface.words import special_ids, word_numbers, word_numbers_by_marks
 
 FORMS = ("delete", "mask", "pad")
@@ -49,7 +49,9 @@ class TextBatch(Batch):
         """No wider than the longest text; hidden words stay where they are."""
         width = int(self.mask.any(0).nonzero().max()) + 1 if self.mask.any() else 1
         cut = {
-            name: value[:, :width] for name in self.per_token if (value := getattr(self, name)) is not None
+            name: value[:, :width]
+            for name in self.per_token
+            if (value := getattr(self, name)) is not None
         }
         return replace(self, **cut)
 
@@ -71,14 +73,20 @@ def text_batches(
     if isinstance(texts, str):
         raise InputError("Expected a list of texts, got one text. Write audit(model, [text]).")
     if leave_out not in FORMS:
-        raise InputError(f"There is no form of leaving out {leave_out!r}. Choose from: {', '.join(FORMS)}.")
+        raise InputError(
+            f"There is no form of leaving out {leave_out!r}. Choose from: {', '.join(FORMS)}."
+        )
     mask_token = getattr(tokenizer, "mask_token_id", None)
     if leave_out == "mask" and mask_token is None:
         raise InputError(
             'This tokenizer has no mask token, so leave_out="mask" cannot be. Use "delete" or "pad".'
         )
     _check_counts(len(texts), labels, ids)
-    names = list(ids) if ids is not None else [f"{at:0{len(str(len(texts)))}d}" for at in range(len(texts))]
+    names = (
+        list(ids)
+        if ids is not None
+        else [f"{at:0{len(str(len(texts)))}d}" for at in range(len(texts))]
+    )
     limit = _limit(tokenizer, max_length)
     marks = special_ids(tokenizer)
     read = _all_encoded(texts, tokenizer, limit, marks)
@@ -90,7 +98,9 @@ def text_batches(
             labels=None if labels is None else torch.tensor([int(labels[at]) for at in part]),
             word=_padded([read[at].word for at in part]),
             special=_padded([read[at].special for at in part]).bool(),
-            types=_padded([read[at].types or [] for at in part]) if read[part[0]].types is not None else None,
+            types=_padded([read[at].types or [] for at in part])
+            if read[part[0]].types is not None
+            else None,
             pair=_padded([read[at].pair or [0] * len(read[at].ids) for at in part])
             if any(read[at].pair for at in part)
             else None,
@@ -129,7 +139,9 @@ def _all_encoded(
     return read
 
 
-def _encoded(text: Text, tokenizer: Any, limit: int | None, marks: frozenset[int]) -> _Encoded | str:
+def _encoded(
+    text: Text, tokenizer: Any, limit: int | None, marks: frozenset[int]
+) -> _Encoded | str:
     """The tokens of a text or a pair, or what is wrong with it."""
     parts = list(text) if isinstance(text, (list, tuple)) else [text]
     if not 1 <= len(parts) <= 2 or not all(isinstance(part, str) for part in parts):
@@ -147,7 +159,8 @@ def _encoded(text: Text, tokenizer: Any, limit: int | None, marks: frozenset[int
         found = tokenizer(*parts, truncation=True, max_length=limit, **options)
     ids = list(found["input_ids"])
     special = [
-        bool(mark) or number in marks for mark, number in zip(found["special_tokens_mask"], ids, strict=True)
+        bool(mark) or number in marks
+        for mark, number in zip(found["special_tokens_mask"], ids, strict=True)
     ]
     if all(special):
         return f"nothing is left of the text after the tokenizer: {parts[0][:40]!r}. Leave it out."
@@ -159,7 +172,9 @@ def _encoded(text: Text, tokenizer: Any, limit: int | None, marks: frozenset[int
     of_piece = (
         found.sequence_ids(0) if fast else types
     )  # a slow tokenizer says it by the types, or not at all
-    pair = [int(each or 0) for each in of_piece] if len(parts) == 2 and of_piece is not None else None
+    pair = (
+        [int(each or 0) for each in of_piece] if len(parts) == 2 and of_piece is not None else None
+    )
     return _Encoded(ids, word, special, types, pair, truncated)
 
 
@@ -168,7 +183,9 @@ def _check_counts(texts: int, labels: Sequence[int] | None, ids: Sequence[str] |
         raise InputError("There is nothing to audit: the list of texts is empty.")
     for name, given in (("labels", labels), ("ids", ids)):
         if given is not None and len(given) != texts:
-            raise InputError(f"There are {texts} texts but {len(given)} {name}; expected one for each text.")
+            raise InputError(
+                f"There are {texts} texts but {len(given)} {name}; expected one for each text."
+            )
 
 
 def _limit(tokenizer: Any, wanted: int | None) -> int | None:
@@ -193,4 +210,6 @@ def _alike(lengths: list[int], tokens_at_once: int) -> list[list[int]]:
 
 def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
     width = max(len(row) for row in rows)
-    return torch.tensor([[*map(int, row), *[0] * (width - len(row))] for row in rows], dtype=torch.int64)
+    return torch.tensor(
+        [[*map(int, row), *[0] * (width - len(row))] for row in rows], dtype=torch.int64
+    )

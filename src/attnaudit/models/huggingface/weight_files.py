@@ -5,8 +5,13 @@ from __future__ import annotations
 from math import prod
 from pathlib import Path
 
-from attnaudit.errors import InputError
-from attnaudit.models.huggingface.folder_files import SAVE_AGAIN, in_one_line, read_object, reject_pointer
+from attnaudit.core.errors import InputError
+from attnaudit.models.huggingface.folder_files import (
+    SAVE_AGAIN,
+    in_one_line,
+    read_object,
+    reject_pointer,
+)
 
 _WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt", "*.h5", "*.msgpack")
@@ -24,7 +29,9 @@ def stored_numbers(folder: Path) -> int:
         return sum(_numbers(folder / shard) for shard in _shards(folder))
     if any(folder.glob("*.safetensors")):
         names = ", ".join(repr(each.name) for each in sorted(folder.glob("*.safetensors"))[:4])
-        raise InputError(f"{folder} holds neither {_WHOLE} nor {_INDEX}, only {names}. {SAVE_AGAIN}")
+        raise InputError(
+            f"{folder} holds neither {_WHOLE} nor {_INDEX}, only {names}. {SAVE_AGAIN}"
+        )
     pickled = any(True for pattern in _PICKLED for _ in folder.glob(pattern))
     because = "; pickled ones (.bin) may run code and are not read" if pickled else ""
     raise InputError(
@@ -37,7 +44,9 @@ def _shards(folder: Path) -> list[str]:
     index = folder / _INDEX
     places = read_object(index).get("weight_map")
     if not isinstance(places, dict) or not places:
-        raise InputError(f'{index} must hold a "weight_map", tensor name -> file name. {SAVE_AGAIN}')
+        raise InputError(
+            f'{index} must hold a "weight_map", tensor name -> file name. {SAVE_AGAIN}'
+        )
     shards = sorted({str(name) for name in places.values()})
     for name in shards:
         if Path(name).name != name or not name.endswith(".safetensors"):

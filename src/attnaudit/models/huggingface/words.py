@@ -40,9 +40,15 @@ def word_numbers(
     spans: the characters of each piece in its text; text_of_piece: which of the texts (one, or two of a pair), None for special ones.
     """
     groups = [_joined(text, spans, text_of_piece, special, at) for at, text in enumerate(texts)]
-    keys: list[tuple[int, int] | None] = []  # (text, word), None where a piece holds nothing but space
+    keys: list[
+        tuple[int, int] | None
+    ] = []  # (text, word), None where a piece holds nothing but space
     for span, text, mark in zip(spans, text_of_piece, special, strict=True):
-        words = [] if mark or text is None else [word for word in groups[text][slice(*span)] if word >= 0]
+        words = (
+            []
+            if mark or text is None
+            else [word for word in groups[text][slice(*span)] if word >= 0]
+        )
         keys.append((text, words[0]) if words and text is not None else None)
     _give_space_to_neighbours(keys, text_of_piece, special)
     return _counted(keys, special)
@@ -66,7 +72,9 @@ def _joined(
     same: dict[int, int] = {}
     for (start, end), of, mark in zip(spans, text_of_piece, special, strict=True):
         inside = (
-            sorted({word for word in word_of[start:end] if word >= 0}) if of == number and not mark else []
+            sorted({word for word in word_of[start:end] if word >= 0})
+            if of == number and not mark
+            else []
         )
         for word in inside[1:]:
             same[word] = inside[0]
@@ -87,7 +95,12 @@ def _give_space_to_neighbours(
         step = 1 if places.step == -1 else -1
         for at in places:
             beside = keys[at + step]
-            if keys[at] is None and not special[at] and beside is not None and beside[0] == text_of_piece[at]:
+            if (
+                keys[at] is None
+                and not special[at]
+                and beside is not None
+                and beside[0] == text_of_piece[at]
+            ):
                 keys[at] = beside
 
 

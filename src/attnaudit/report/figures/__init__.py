@@ -21,7 +21,7 @@ from attnaudit.report.figures.seed_violins import seed_violins
 from attnaudit.report.figures.sparsity_sweep import sparsity_sweep
 from attnaudit.report.figures.tau_histograms import tau_histograms
 from attnaudit.report.figures.top_item_scatter import top_item_scatter
-from attnaudit.report.sources import Findings
+from attnaudit.report.run_sources import Findings
 
 Draw = Callable[[Any], Any]
 
@@ -47,7 +47,9 @@ OF_FINDINGS: dict[str, tuple[str, Draw]] = {
 FIGURES = (*OF_RUN, *OF_RUNS, *OF_FINDINGS)
 
 
-def save_figure(name: str, summary: pd.DataFrame, examples: pd.DataFrame, path: Path) -> Path | None:
+def save_figure(
+    name: str, summary: pd.DataFrame, examples: pd.DataFrame, path: Path
+) -> Path | None:
     """The figure of an intervention by its name, as PNG, or None where a table says it all."""
     for intervention, draw in OF_FINDINGS.values():
         if intervention == name:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnaudit.report.figures.style import column, in_words
-from attnaudit.report.sources import Run
+from attnaudit.report.run_sources import Run
 
 _NOT_RANKINGS = ("between_measures",)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from attnaudit.errors import NotApplicable
+from attnaudit.core.errors import NotApplicable
 from attnaudit.report.figures.style import BLUE, GREY, column, shown
-from attnaudit.report.sources import Run
+from attnaudit.report.run_sources import Run
 
 _WRAP = 26  # characters a line of a run's name
 
@@ -29,7 +29,9 @@ def dispersion(runs: Sequence[Run]) -> Any:
     labels = {run.title: run.label for run in runs}
     order = sorted(spread, key=lambda title: (-np.median(spread[title]), title))
     names = [_wrapped(labels[title]) for title in order]
-    figure, axes = column(0.7 + len(order) * (0.1 + 0.12 * max(name.count("\n") + 1 for name in names)))
+    figure, axes = column(
+        0.7 + len(order) * (0.1 + 0.12 * max(name.count("\n") + 1 for name in names))
+    )
     drawn = axes.boxplot([spread[title] for title in order], orientation="horizontal", widths=0.62, patch_artist=True,
                          flierprops={"marker": ".", "ms": 1.5, "mec": GREY}, medianprops={"color": "black", "lw": 1.2},
                          whiskerprops={"lw": 0.6}, capprops={"lw": 0.6}, boxprops={"lw": 0.6})  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attnaudit.errors import NotApplicable
+from attnaudit.core.errors import NotApplicable
 from attnaudit.report.figures.style import (
     COLOURS,
     GREY,
@@ -19,7 +19,7 @@ from attnaudit.report.figures.style import (
     mark_most,
     shown,
 )
-from attnaudit.report.sources import Run
+from attnaudit.report.run_sources import Run
 
 
 def epsilon_curve(run: Run) -> Any:
@@ -52,7 +52,9 @@ def epsilon_curve(run: Run) -> Any:
         axes.set_xscale("log")
         axes.minorticks_off()
     axes.set_xticks(
-        found["epsilon"], [f"{each:g}" for each in found["epsilon"]], rotation=45 if len(found) > 7 else 0
+        found["epsilon"],
+        [f"{each:g}" for each in found["epsilon"]],
+        rotation=45 if len(found) > 7 else 0,
     )
     axes.set(
         xlabel="ε (TVD that counts as the same prediction)",
@@ -70,5 +72,7 @@ def _curve(run: Run, group: str, kind: str) -> pd.DataFrame:
     part = part[part["metric"].astype(str).str.startswith(f"{kind}_")]
     if part["mean"].isna().all():
         raise NotApplicable("epsilon_curve is undefined for every example")
-    part = part.assign(epsilon=part["metric"].astype(str).str.removeprefix(f"{kind}_").astype(float))
+    part = part.assign(
+        epsilon=part["metric"].astype(str).str.removeprefix(f"{kind}_").astype(float)
+    )
     return part.sort_values("epsilon")[["epsilon", "mean", "low", "high"]]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from attnaudit.errors import NotApplicable
+from attnaudit.core.errors import NotApplicable
 from attnaudit.report.figures.style import BLUE, GREEN, GREY, column, in_words
-from attnaudit.report.sources import Run
+from attnaudit.report.run_sources import Run
 
 EXACT = "smallest_set"
 _FILLS = {"attention": BLUE, EXACT: GREEN, "random": GREY}
@@ -22,7 +22,9 @@ def flip_boxes(run: Run) -> Any:
         raise NotApplicable(run.why_not("flip_fraction"))
     removed = {name: _known(run.need("flip_fraction", "removed", name)) for name in names}
     flips = {name: float(np.nanmean(run.need("flip_fraction", "flipped", name))) for name in names}
-    order = sorted(names, key=lambda name: (name == EXACT, -removed[name].mean(), name))  # from the bottom
+    order = sorted(
+        names, key=lambda name: (name == EXACT, -removed[name].mean(), name)
+    )  # from the bottom
     figure, axes = column(0.75 + 0.2 * len(order))
     drawn = axes.boxplot([removed[name] for name in order], orientation="horizontal", widths=0.62, patch_artist=True,
                          showmeans=True, flierprops={"marker": ".", "ms": 1.5, "mec": GREY},

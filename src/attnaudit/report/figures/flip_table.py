@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnaudit.report.figures.style import column
-from attnaudit.report.sources import Run
+from attnaudit.report.run_sources import Run
 
 # rows: the random item flips, or not; columns: the top item flips, or not
 CELLS = (("flips_both", "flips_only_random"), ("flips_only_top", "flips_neither"))

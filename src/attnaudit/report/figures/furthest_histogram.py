@@ -9,7 +9,7 @@ import numpy as np
 
 from attnaudit.report.figures.histograms import histograms_by_class, outline
 from attnaudit.report.figures.style import RED, column, legend_above
-from attnaudit.report.sources import Run
+from attnaudit.report.run_sources import Run
 
 _BINS, _LIMITS = 28, (0.0, 0.7)
 
@@ -24,7 +24,9 @@ def furthest_histogram(run: Run) -> Any:
         outline(axes, upper, _BINS, _LIMITS, label="upper bound, all", color="black", ls="--", lw=1)
     axes.axvline(math.log(2), color=RED, lw=0.8, ls="--", label="ln 2, the most")
     axes.set(
-        xlabel="furthest JSD with the same prediction (nats)", ylabel="share of examples", xlim=(0, 0.72)
+        xlabel="furthest JSD with the same prediction (nats)",
+        ylabel="share of examples",
+        xlim=(0, 0.72),
     )
     legend_above(figure, *axes.get_legend_handles_labels())
     return figure

@@ -29,7 +29,13 @@ def histograms_by_class(
 
 
 def outline(
-    axes: Any, values: np.ndarray, bins: int, limits: tuple[float, float], *, label: str, **options: Any
+    axes: Any,
+    values: np.ndarray,
+    bins: int,
+    limits: tuple[float, float],
+    *,
+    label: str,
+    **options: Any,
 ) -> None:
     """A histogram to compare with, as a line."""
     part = values[~np.isnan(values)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from attnaudit.report.figures.style import BLUE, GREEN, GREY, column, legend_above
-from attnaudit.report.sources import Run
+from attnaudit.report.run_sources import Run
 from attnaudit.report.tables.table import number, with_interval
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from attnaudit.report.figures.style import column
 from attnaudit.report.figures.violins import violins_by_peak
-from attnaudit.report.sources import Run
+from attnaudit.report.run_sources import Run
 
 
 def permutation_violins(run: Run) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnaudit.report.figures.style import column, mark_most
 from attnaudit.report.figures.violins import violins_by_peak
-from attnaudit.report.sources import Findings
+from attnaudit.report.run_sources import Findings
 
 
 def seed_violins(findings: Findings) -> Any:
@@ -16,7 +16,9 @@ def seed_violins(findings: Findings) -> Any:
     together = findings.detail.groupby("example_id")[["jsd", "max_attention"]].mean()
     figure, axes = column(2.2)
     everything = [("all", np.ones(len(together), dtype=bool))]
-    violins_by_peak(axes, together["max_attention"].to_numpy(), together["jsd"].to_numpy(), everything)
+    violins_by_peak(
+        axes, together["max_attention"].to_numpy(), together["jsd"].to_numpy(), everything
+    )
     mark_most(axes, vertical=True)
     axes.set(xlabel="JSD between the attention of two seeds", xlim=(-0.015, 0.72))
     return figure

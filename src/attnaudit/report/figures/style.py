@@ -12,7 +12,13 @@ from typing import Any
 from attnaudit.core.output_files import write_file
 
 WIDTH = 3.3  # inches, a column of two
-BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#666666"  # Okabe & Ito
+BLUE, ORANGE, GREEN, RED, GREY = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#666666",
+)  # Okabe & Ito
 COLOURS = (BLUE, ORANGE, GREEN)
 HATCHES = ("", "/////", "....")
 MARKS = ("o", "s", "^")
@@ -71,7 +77,9 @@ def column(height: float, rows: int = 1, **options: Any) -> tuple[Any, Any]:
 
 def legend_above(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
     """Over the axes, in as many columns as the longest label leaves room for."""
-    inches = 0.45 + 0.058 * max(map(len, labels), default=0)  # a letter of 7 pt, and the sign before it
+    inches = 0.45 + 0.058 * max(
+        map(len, labels), default=0
+    )  # a letter of 7 pt, and the sign before it
     columns = max(1, min(len(labels), int(WIDTH / inches)))
     figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 

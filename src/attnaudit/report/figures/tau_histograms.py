@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnaudit.errors import NotApplicable
+from attnaudit.core.errors import NotApplicable
 from attnaudit.report.figures.histograms import histograms_by_class, outline
 from attnaudit.report.figures.style import column, in_words, legend_above
-from attnaudit.report.sources import Run
+from attnaudit.report.run_sources import Run
 
 _FIRST = ("gradient", "leave_one_out")  # the paper's two
 _BINS = 30
@@ -23,9 +23,13 @@ def tau_histograms(run: Run) -> Any:
     figure, axes = column(0.55 + 1.2 * len(chosen), rows=len(chosen), sharex=True, squeeze=False)
     chance = run.columns("agreement", "random", "tau")
     for each, measure in zip(axes[:, 0], chosen, strict=True):
-        histograms_by_class(each, run.need("agreement", "tau", measure), run.by_class(), _BINS, (-1, 1))
+        histograms_by_class(
+            each, run.need("agreement", "tau", measure), run.by_class(), _BINS, (-1, 1)
+        )
         if chance is not None:
-            outline(each, chance, _BINS, (-1, 1), label="random scores", color="black", ls=":", lw=1.1)
+            outline(
+                each, chance, _BINS, (-1, 1), label="random scores", color="black", ls=":", lw=1.1
+            )
         each.set(ylabel="share of examples", xlim=(-1, 1), xticks=(-1, -0.5, 0, 0.5, 1))
         each.set_title(f"tau with {in_words(measure)}", loc="left", pad=2)
     axes[-1, 0].set_xlabel("Kendall's tau with attention")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnaudit.report.figures.style import BLUE, column
-from attnaudit.report.sources import Run
+from attnaudit.report.run_sources import Run
 
 _MANY = 2000  # points; from here on they are drawn as an image, or the file grows with the corpus
 

@@ -32,7 +32,8 @@ def violins_by_peak(
                 _violin(axes, part, level + (at - (len(groups) - 1) / 2) * width, 0.92 * width, at)
     counts = np.bincount(place[known], minlength=len(EDGES) - 1)
     names = [
-        f"{low:g}–{high:g}\nn = {count}" for (low, high), count in zip(pairwise(EDGES), counts, strict=True)
+        f"{low:g}–{high:g}\nn = {count}"
+        for (low, high), count in zip(pairwise(EDGES), counts, strict=True)
     ]
     axes.set_yticks(range(len(names)), names, va="center")
     for between in range(1, len(names)):
@@ -54,9 +55,13 @@ def violins_by_peak(
 
 def _violin(axes: Any, part: np.ndarray, at: float, width: float, group: int) -> None:
     if len(part) < LEAST:
-        axes.plot(part, np.full(len(part), at), "o", ms=2.5, mfc=COLOURS[group], mec="black", mew=0.4)
+        axes.plot(
+            part, np.full(len(part), at), "o", ms=2.5, mfc=COLOURS[group], mec="black", mew=0.4
+        )
         return
-    drawn = axes.violinplot([part], positions=[at], widths=width, orientation="horizontal", showextrema=False)
+    drawn = axes.violinplot(
+        [part], positions=[at], widths=width, orientation="horizontal", showextrema=False
+    )
     for body in drawn["bodies"]:
         body.set(
             facecolor=(COLOURS[group], 0.55),

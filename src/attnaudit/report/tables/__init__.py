@@ -16,6 +16,10 @@ OF_RUN: dict[str, Make] = {
     "summary_by_class": summary_by_class,
     "summary_by_row": summary_by_row,
 }
-OF_RUNS: dict[str, Make] = {"runs": runs, "jain_wallace_table2": jain_wallace_table2, "flips": flips}
+OF_RUNS: dict[str, Make] = {
+    "runs": runs,
+    "jain_wallace_table2": jain_wallace_table2,
+    "flips": flips,
+}
 RELEASED = "jain_wallace_released"  # csv only, several files: attnaudit.report.tables.jain_wallace_released
 TABLES = (*OF_RUN, *OF_RUNS, RELEASED)

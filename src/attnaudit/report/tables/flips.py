@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from attnaudit.errors import NotApplicable
-from attnaudit.report.sources import Run
+from attnaudit.core.errors import NotApplicable
+from attnaudit.report.run_sources import Run
 from attnaudit.report.tables.table import PaperTable, percent
 
 _CELLS = {"flips_both": "both", "flips_only_top": "only the most attended", "flips_only_random": "only a random one", "flips_neither": "neither"}  # fmt: skip
@@ -22,7 +22,9 @@ def flips(runs: Sequence[Run]) -> PaperTable:
         except NotApplicable as reason:
             why = str(reason)
             continue
-        lines.append({"run": run.label, "folder": run.title, **{name: float(means[name]) for name in _CELLS}})
+        lines.append(
+            {"run": run.label, "folder": run.title, **{name: float(means[name]) for name in _CELLS}}
+        )
     if not lines:
         raise NotApplicable(why)
     frame = pd.DataFrame(lines)

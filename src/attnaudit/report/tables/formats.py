@@ -58,11 +58,15 @@ def to_markdown(table: PaperTable) -> str:
     """A pipe table; the caption above it."""
     frame = table.printed
     align = ["---" if at < table.words else "---:" for at in range(frame.shape[1])]
-    heads = [f"{head} {name}".strip() for head, name in zip(_heads(table), frame.columns, strict=True)]
+    heads = [
+        f"{head} {name}".strip() for head, name in zip(_heads(table), frame.columns, strict=True)
+    ]
     rows = [[markdown(str(each)) for each in row] for row in frame.itertuples(index=False)]
     lines = [[markdown(each, _LONGEST_HEAD) for each in heads], align, *rows]
     return (
-        f"{markdown(table.caption, 500)}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+        f"{markdown(table.caption, 500)}\n\n"
+        + "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        + "\n"
     )
 
 
@@ -81,7 +85,12 @@ def to_latex(table: PaperTable) -> str:
         if body and same == 0 and table.words > 1:
             body.append(r"\addlinespace")
         body.append(
-            _row(["" if at < min(same, table.words - 1) else latex(each) for at, each in enumerate(cells)])
+            _row(
+                [
+                    "" if at < min(same, table.words - 1) else latex(each)
+                    for at, each in enumerate(cells)
+                ]
+            )
         )
         above = cells[: table.words]
     packages = "booktabs, longtable" if kind == "longtable" else "booktabs"
@@ -123,12 +132,16 @@ def _row(cells: Sequence[str]) -> str:
 def latex(text: str) -> str:
     escaped = "".join(_LATEX.get(each, each) for each in _short(text))
     apart = re.sub(r"([-`',])(?=\1)|([?!])(?=`)", r"\g<0>{}", escaped)  # no ligatures
-    return f"{{}}{apart}" if apart[:1] in ("[", "*") else apart  # or \\ would take them for its options
+    return (
+        f"{{}}{apart}" if apart[:1] in ("[", "*") else apart
+    )  # or \\ would take them for its options
 
 
 def markdown(text: str, longest: int = _LONGEST) -> str:
     plain = "".join(_MARKDOWN.get(each, each) for each in _short(text, longest))
-    return re.sub(r"\b(https?|www|ftp|mailto)(?=[:.])", r"\1&#8203;", plain)  # or it would become a link
+    return re.sub(
+        r"\b(https?|www|ftp|mailto)(?=[:.])", r"\1&#8203;", plain
+    )  # or it would become a link
 
 
 def _short(text: str, longest: int = _LONGEST) -> str:

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from attnaudit import choices
-from attnaudit.errors import NotApplicable
-from attnaudit.papers.published import corpus_of
-from attnaudit.report.sources import Run
-from attnaudit.store import file_name
+from attnaudit.core import registry
+from attnaudit.core.errors import NotApplicable
+from attnaudit.data.corpus_info import corpus_of
+from attnaudit.report.run_sources import Run
+from attnaudit.results.store import file_name
 
 FOLDERS = {"gradient": "GradientPval", "leave_one_out": "pyxc-pyc_pval"}
 _CORPORA = {"newsgroups": "20News_sports", "adr_tweets": "tweet", "ag_news": "agnews", "mimic:task=diabetes": "diab",
@@ -76,7 +76,7 @@ def _name(run: Run) -> str:
 
 def _part(choice: str) -> str:
     """Theirs for an encoder or scorer that both have; a convolution with other kernels is not theirs."""
-    name, options = choices.parse(choice)
+    name, options = registry.parse(choice)
     return file_name(choice) if "kernels" in options else _PARTS.get(name, file_name(name))
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from attnaudit import choices
-from attnaudit.errors import NotApplicable
-from attnaudit.report.sources import FEW, Run, told
+from attnaudit.core import registry
+from attnaudit.core.errors import NotApplicable
+from attnaudit.report.run_sources import FEW, Run, told
 from attnaudit.report.tables.table import PaperTable, number
 
 _MEASURES = {"gradient": "Gradient", "leave_one_out": "Leave-One-Out"}
@@ -27,10 +27,17 @@ def jain_wallace_table2(runs: Sequence[Run]) -> PaperTable:
     differing = [key for key in _BESIDE if len({str(run.choices.get(key)) for run in usable}) > 1]
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for run in usable:
-        corpus = " · ".join([str(run.choices.get("dataset", run.title)), *told(run.choices, differing)])
-        encoder = choices.parse(str(run.choices.get("encoder", "own model")))[0]
-        if any((corpus, group) in cells and _taken(cells[corpus, group], encoder) for group in _groups(run)):
-            corpus = f"{corpus} · {run.title[-8:]}"  # the same choices, as far as they are told here
+        corpus = " · ".join(
+            [str(run.choices.get("dataset", run.title)), *told(run.choices, differing)]
+        )
+        encoder = registry.parse(str(run.choices.get("encoder", "own model")))[0]
+        if any(
+            (corpus, group) in cells and _taken(cells[corpus, group], encoder)
+            for group in _groups(run)
+        ):
+            corpus = (
+                f"{corpus} · {run.title[-8:]}"  # the same choices, as far as they are told here
+            )
         for group in _groups(run):
             line = cells.setdefault((corpus, group), {"dataset": corpus, "class": group})
             line |= _numbers(run, group, encoder)
@@ -40,7 +47,9 @@ def jain_wallace_table2(runs: Sequence[Run]) -> PaperTable:
     heads = ["", ""]
     for stem in [name.removesuffix(" mean") for name in frame.columns if name.endswith(" mean")]:
         pairs = zip(frame[f"{stem} mean"], frame[f"{stem} sd"], strict=True)
-        spread = [f"{number(mean, 2)} ± {number(sd, 2)}" if mean == mean else "–" for mean, sd in pairs]
+        spread = [
+            f"{number(mean, 2)} ± {number(sd, 2)}" if mean == mean else "–" for mean, sd in pairs
+        ]
         printed.insert(len(heads), "Mean ± SD", spread, allow_duplicates=True)
         significant = [number(each, 2) for each in frame[f"{stem} significant"]]
         printed.insert(len(heads) + 1, "Sig. Frac.", significant, allow_duplicates=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from attnaudit.errors import NotApplicable
-from attnaudit.report.sources import Run
+from attnaudit.core.errors import NotApplicable
+from attnaudit.report.run_sources import Run
 from attnaudit.report.tables.table import PaperTable, with_interval
 
 _ACCURACY = "test accuracy"
@@ -78,7 +78,10 @@ def _numbers(run: Run) -> list[_Number]:
 
 def _order(number: _Number, found: Sequence[dict[str, _Number]]) -> tuple[int, int]:
     """By question as on the card, accuracy first; within a question, by the earliest place in any run."""
-    questions = ["", *dict.fromkeys(each.question for numbers in found for each in numbers.values())]
+    questions = [
+        "",
+        *dict.fromkeys(each.question for numbers in found for each in numbers.values()),
+    ]
     place = min(list(numbers).index(number.name) for numbers in found if number.name in numbers)
     return questions.index(number.question), place
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from attnaudit.errors import NotApplicable
-from attnaudit.report.sources import Run
+from attnaudit.core.errors import NotApplicable
+from attnaudit.report.run_sources import Run
 from attnaudit.report.tables.table import PaperTable, number, percent, with_interval
-from attnaudit.row_names import EVERY_ROW
+from attnaudit.results.rows import EVERY_ROW
 
 _STATISTICS = ["mean", "low", "high", "sd", "floor", "ceiling", "relative", "nan_share", "count"]
 
@@ -29,7 +29,9 @@ def summary_by_row(run: Run) -> PaperTable:
     """By attention row, each with its name (layer and head); only the numbers that are by row."""
     frame = run.results.summaries
     part = frame[(frame["group"] == "all") & (frame["row"] != EVERY_ROW)]
-    several = part.groupby(["audit", "measure", "metric"], observed=True)["row"].transform("nunique") > 1
+    several = (
+        part.groupby(["audit", "measure", "metric"], observed=True)["row"].transform("nunique") > 1
+    )
     if not several.any():
         raise NotApplicable("the run has one row of attention")
     part = part[several]
@@ -39,7 +41,9 @@ def summary_by_row(run: Run) -> PaperTable:
 def _mean_over_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """One line per number and group: the mean over rows where there are several."""
     keys = ["audit", "measure", "metric", "group"]
-    return frame[frame["row"] == frame.groupby(keys, observed=True, sort=False)["row"].transform("min")]
+    return frame[
+        frame["row"] == frame.groupby(keys, observed=True, sort=False)["row"].transform("min")
+    ]
 
 
 def _table(run: Run, part: pd.DataFrame, by: list[str], what: str) -> PaperTable:
@@ -56,14 +60,17 @@ def _table(run: Run, part: pd.DataFrame, by: list[str], what: str) -> PaperTable
                 dict.fromkeys(zip(part["audit"], part["measure"], part["metric"], strict=True))
             )
         }
-        place = [order[key] for key in zip(part["audit"], part["measure"], part["metric"], strict=True)]
+        place = [
+            order[key] for key in zip(part["audit"], part["measure"], part["metric"], strict=True)
+        ]
         part = part.assign(place=place).sort_values("place", kind="stable").drop(columns="place")
     part = part.reset_index(drop=True)
     words = part[[name for name in part.columns if name not in _STATISTICS]]
     printed = words.rename(columns={"row_name": "row"}).assign(
         **{
             "mean [95 % interval]": [
-                with_interval(*each) for each in part[["mean", "low", "high"]].itertuples(index=False)
+                with_interval(*each)
+                for each in part[["mean", "low", "high"]].itertuples(index=False)
             ],
             "floor": [number(each) for each in part["floor"]],
             "ceiling": [number(each) for each in part["ceiling"]],

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from attnaudit import intervals
-from attnaudit.intervals import is_missing
+from attnaudit.results import number_formats
+from attnaudit.results.number_formats import is_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +31,14 @@ def number(value: float | None, digits: int = 3) -> str:
     return told.lstrip("-") if float(told) == 0 else told.replace("-", "−")
 
 
-def with_interval(mean: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
+def with_interval(
+    mean: float | None, low: float | None, high: float | None, digits: int = 3
+) -> str:
     if is_missing(mean):
         return "–"
-    return intervals.with_interval(number(mean, digits), low, high, lambda end: number(end, digits))
+    return number_formats.with_interval(
+        number(mean, digits), low, high, lambda end: number(end, digits)
+    )
 
 
 def percent(share: float | None) -> str:

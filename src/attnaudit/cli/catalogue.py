@@ -1,0 +1,51 @@
+"""Everything that can be chosen, by kind: name -> what it is, the first line of its own description."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from attnaudit.audits import AUDITS
+from attnaudit.audits.corpus import CORPUS_AUDITS
+from attnaudit.data import DATASETS
+from attnaudit.measures import MEASURES
+from attnaudit.models import MODELS
+from attnaudit.models.encoders import ENCODERS
+from attnaudit.models.outputs import OUTPUTS
+from attnaudit.models.projections import PROJECTIONS
+from attnaudit.models.scorers import SCORERS
+from attnaudit.papers.reproductions import REPRODUCTIONS
+from attnaudit.training.interventions import INTERVENTIONS
+from attnaudit.training.presets import PRESETS
+
+
+def catalogue() -> dict[str, dict[str, str]]:
+    kinds: dict[str, dict[str, Callable[..., Any]]] = {
+        "datasets": dict(DATASETS),
+        "models": MODELS,
+        "encoders": ENCODERS,
+        "scorers": SCORERS,
+        "projections": PROJECTIONS,
+        "outputs": OUTPUTS,
+        "measures": MEASURES,
+        "audits": AUDITS,
+        "corpus audits": CORPUS_AUDITS,
+        "interventions": INTERVENTIONS,
+        "presets": PRESETS,
+        "reproductions": REPRODUCTIONS,
+    }
+    return {kind: _described(entries) for kind, entries in kinds.items()}
+
+
+def _described(entries: dict[str, Callable[..., Any]]) -> dict[str, str]:
+    """The first line of its file, which is about it alone; of its own description where a file holds several."""
+    homes = Counter(item.__module__ for item in entries.values())
+    texts = {
+        name: inspect.getdoc(item if homes[item.__module__] > 1 else sys.modules[item.__module__])
+        or ""
+        for name, item in entries.items()
+    }
+    return {name: next(iter(text.splitlines()), "") for name, text in texts.items()}

@@ -1,0 +1,146 @@
+"""The user's texts for a model that has a tokenizer of its own: from a file or a table in memory, labels optional."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from attnaudit.core.errors import InputError
+from attnaudit.core.progress import counter
+from attnaudit.data.reading.columns import ModelColumns, model_columns
+from attnaudit.data.reading.labels import is_missing
+from attnaudit.data.reading.memory_tables import memory_table
+from attnaudit.data.reading.option_names import Spelling, in_command, in_python
+from attnaudit.data.reading.row_errors import BadRows, RowError
+from attnaudit.data.reading.streams import shown
+from attnaudit.data.reading.tables import Table, file_table
+from attnaudit.data.reading.text_values import text_value
+
+_LISTED = 5  # columns that were not read, in the summary
+
+
+@dataclass(frozen=True)
+class OwnText:
+    example_id: str
+    text: str | tuple[str, str]  # or a pair
+    label: Any = None
+    where: str = ""  # file and line, for errors
+
+
+class TextsRead(NamedTuple):
+    texts: list[OwnText]
+    bad: BadRows
+    summary: str  # what was read as what, for the user to check
+    classes: Sequence[str] | None = (
+        None  # names the data itself has for its labels, which are then numbers
+    )
+
+    @property
+    def labelled(self) -> bool:
+        return self.texts[0].label is not None
+
+    def labels(self, class_names: Sequence[str] | None) -> list[Any] | None:
+        """Labels for a model with these classes: by the names the data has for them, if both have names.
+
+        LABEL_0, LABEL_1, … are what transformers writes where nobody named the classes.
+        """
+        given = [each.label for each in self.texts]
+        if not self.labelled or self.classes is None:
+            return given if self.labelled else None
+        names = self.classes
+        for each in self.texts:
+            if not 0 <= int(each.label) < len(names):
+                raise InputError(
+                    f"{each.where}: the label {each.label} is none of the {len(names)} classes, numbered from 0."
+                )
+        unnamed = all(re.fullmatch(r"LABEL_\d+", str(name)) for name in class_names or ())
+        return (
+            given
+            if unnamed and len(class_names or names) == len(names)
+            else [names[int(n)] for n in given]
+        )
+
+
+def read_texts(
+    path: Path,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    pair: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    skip_bad: bool = False,
+    spell: Spelling = in_command,
+) -> TextsRead:
+    """One text per row of a csv, tsv, jsonl, json or parquet file, and what was skipped.
+
+    Columns that are not named are inferred from their names. `spell` writes options in messages.
+    """
+    bad = BadRows(skip=skip_bad, spell=spell, can_skip=spell is not in_python)
+    table = file_table(Path(path), bad, delimiter=delimiter, encoding=encoding)
+    return _texts_of(table, text, label, pair, bad)
+
+
+def texts_in_memory(
+    data: Any, *, text: str | None = None, label: str | None = None, pair: str | None = None
+) -> TextsRead | None:
+    """The same of a pandas frame, a Hugging Face dataset, a dict of columns or a list of dicts; None for anything else."""
+    table = memory_table(data)
+    if table is None:
+        return None
+    return _texts_of(table, text, label, pair, BadRows(spell=in_python, can_skip=False))
+
+
+def _texts_of(
+    table: Table, text: str | None, label: str | None, pair: str | None, bad: BadRows
+) -> TextsRead:
+    columns = model_columns(text, pair, label, table.columns, table.where, table.head, bad.spell)
+    with counter(f"Reading {table.where}") as advance:
+        texts = list(_texts(table, columns, bad, advance))
+    if not texts:
+        skipped = (
+            f" {bad.count:,} rows were skipped, the first: {bad.messages[0]}" if bad.count else ""
+        )
+        raise InputError(f"{table.where}: there is no text in it.{skipped}")
+    classes = table.classes(columns.label) if columns.label else None
+    return TextsRead(texts, bad, _summary(table, columns, len(texts), bad), classes)
+
+
+def _texts(table: Table, columns: ModelColumns, bad: BadRows, advance: Any) -> Iterator[OwnText]:
+    for number, (where, row) in enumerate(table.rows(list(columns.named().values()))):
+        advance()
+        with bad:
+            first = text_value(row, columns.text, "text", where, bad)
+            second = (
+                text_value(row, columns.pair, "second text", where, bad) if columns.pair else None
+            )
+            value = row.get(columns.label) if columns.label else None
+            if columns.label and is_missing(value):
+                without = bad.spell("label", "")
+                raise RowError(
+                    f"{where}: the label is missing. {bad.advice} To read no labels at all, write {without}.",
+                    reason="no label",
+                )
+            yield OwnText(
+                f"row/{number}", first if second is None else (first, second), value, where
+            )
+
+
+def _summary(table: Table, columns: ModelColumns, count: int, bad: BadRows) -> str:
+    """One line: "Read d.csv: text = review, label = stars, 1,200 rows, delimiter ;, encoding utf-8"."""
+    parts = [f"{name} = {shown(column[:60])}" for name, column in columns.named().items()]
+    if not columns.label:
+        others = [
+            shown(each[:60]) for each in table.columns if each not in columns.named().values()
+        ]
+        more = ", …" if len(others) > _LISTED else ""
+        listed = f" (not read: {', '.join(others[:_LISTED])}{more})" if others else ""
+        parts.append(f"no label column{listed}")
+    parts.append(f"{count:,} row{'s' if count != 1 else ''}")
+    parts += [f"{name} {value}" for name, value in table.details.items()]
+    if bad.count:
+        parts.append(f"{bad.count:,} skipped")
+    return f"Read {table.where}: {', '.join(parts)}"

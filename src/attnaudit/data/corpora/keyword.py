@@ -1,0 +1,121 @@
+"""Texts whose label depends on planted words at known positions: the evidence is known exactly, token by token."""
+
+from __future__ import annotations
+
+from itertools import accumulate, product
+from random import Random
+
+from attnaudit.core.errors import InputError
+from attnaudit.core.randomness import derive
+from attnaudit.data.reading.options import whole_number
+from attnaudit.data.splits import Example, Splits
+
+CLASSES = ("negative", "positive")
+# Made-up words, so that no pretrained vector knows the answer.
+EVIDENCE = (
+    ("dreffle", "glathe", "murnel", "sorvic", "wragt"),
+    ("brisel", "jolvin", "merrow", "plendor", "sunlo"),
+)
+DISTRACTORS = ("brathe", "dorvic", "glisel", "jormel", "mefflo", "plerrow", "sulvin", "wrendor")
+FILLERS = tuple(
+    first + second
+    for second, first in product(
+        (
+            "bon",
+            "dal",
+            "fen",
+            "gim",
+            "kor",
+            "lun",
+            "mas",
+            "net",
+            "pil",
+            "rod",
+            "sut",
+            "tav",
+            "ven",
+            "zig",
+            "ka",
+        ),
+        ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "zo"),
+    )
+)[:200]
+_ZIPF = tuple(accumulate(1 / rank for rank in range(1, len(FILLERS) + 1)))
+
+
+def keyword(
+    *,
+    evidence: int = 1,
+    distractors: int = 3,
+    length: int = 20,
+    jitter: int = 5,
+    train: int = 2_000,
+    dev: int = 500,
+    test: int = 500,
+    seed: int = 0,
+) -> Splits:
+    """Texts of length ± jitter tokens: `evidence` words of the class, `distractors` that say nothing, and filler.
+
+    Only the evidence depends on the label: without it the rest is the same in both classes. Any one evidence word is enough.
+    """
+    whole_number("keyword", "evidence", evidence, least=1)
+    for name, value in {
+        "distractors": distractors,
+        "jitter": jitter,
+        "dev": dev,
+        "test": test,
+    }.items():
+        whole_number("keyword", name, value, least=0)
+    whole_number("keyword", "length", length, least=1)
+    whole_number("keyword", "train", train, least=2)
+    if evidence + distractors > length - jitter:
+        raise InputError(
+            f"keyword: {evidence} evidence words and {distractors} distractors do not fit into the shortest text of "
+            f"{length - jitter} tokens (length={length}, jitter={jitter}). Raise length, or lower jitter or the words."
+        )
+    made = {
+        split: tuple(
+            _example(f"{split}/{number}", number % 2, evidence, distractors, length, jitter, seed)
+            for number in range(count)
+        )
+        for split, count in {"train": train, "dev": dev, "test": test}.items()
+    }
+    return Splits(
+        name="keyword",
+        train=made["train"],
+        dev=made["dev"],
+        test=made["test"],
+        classes=CLASSES,
+        tokeniser="blanks",
+        notes={
+            "source": "simulated",
+            "evidence": evidence,
+            "distractors": distractors,
+            "seed": seed,
+        },
+    )
+
+
+def _example(
+    example_id: str,
+    label: int,
+    evidence: int,
+    distractors: int,
+    length: int,
+    jitter: int,
+    seed: int,
+) -> Example:
+    rng = Random(derive(seed, "keyword", example_id))
+    count = length + rng.randint(-jitter, jitter)
+    tokens = rng.choices(FILLERS, cum_weights=_ZIPF, k=count)
+    places = rng.sample(range(count), evidence + distractors)
+    planted = rng.choices(EVIDENCE[label], k=evidence) + rng.choices(DISTRACTORS, k=distractors)
+    for place, word in zip(places, planted, strict=True):
+        tokens[place] = word
+    decides = set(places[:evidence])
+    return Example(
+        example_id=example_id,
+        tokens=tuple(tokens),
+        label=label,
+        evidence=tuple(place in decides for place in range(count)),
+    )

@@ -1,0 +1,139 @@
+"""A parsed corpus in one Parquet file: columns that are read in a moment and turned into examples one by one, when asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from attnaudit.data.splits import Example, Splits
+
+SPLITS = ("train", "dev", "test")
+_ABOUT, _CHECKSUM = b"attnaudit", b"attnaudit-sha256"
+_LISTS: dict[str, pa.DataType] = {
+    "tokens": pa.int32(),
+    "query": pa.int32(),
+    "evidence": pa.bool_(),
+    "segments": pa.int32(),
+    "candidates": pa.int32(),
+}
+
+
+class StoredExamples(Sequence[Example]):
+    """Examples in columns. A list column is its values and where each example's begin; a missing list is a null."""
+
+    def __init__(self, words: np.ndarray, table: pa.Table) -> None:
+        self.words = words  # (V,) of str
+        self.ids = table["example_id"].combine_chunks()
+        self.labels = table["label"].combine_chunks()
+        self.lists = {name: _Lists(table[name].combine_chunks()) for name in _LISTS}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, at: int) -> Example: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Example]: ...
+    def __getitem__(self, at: int | slice) -> Example | Sequence[Example]:
+        if isinstance(at, slice):
+            return tuple(self[i] for i in range(*at.indices(len(self))))
+        if not -len(self) <= at < len(self):
+            raise IndexError(at)
+        at %= len(self)
+        values: dict[str, Any] = {}
+        for name, column in self.lists.items():
+            row = column[at]
+            if row is not None and name in ("tokens", "query"):
+                row = self.words[row]
+            values[name] = None if row is None else tuple(row.tolist())
+        return Example(self.ids[at].as_py(), label=self.labels[at].as_py(), **values)
+
+    def __iter__(self) -> Iterator[Example]:
+        return (self[at] for at in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Sequence)
+            and len(self) == len(other)
+            and all(a == b for a, b in zip(self, other, strict=True))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Lists:
+    def __init__(self, array: Any) -> None:
+        self.offsets = array.offsets.to_numpy()
+        self.values = array.values.to_numpy(zero_copy_only=False)
+        self.missing = np.asarray(array.is_null()) if array.null_count else None
+
+    def __getitem__(self, at: int) -> np.ndarray | None:
+        if self.missing is not None and self.missing[at]:
+            return None
+        return self.values[self.offsets[at] : self.offsets[at + 1]]
+
+
+def save(splits: Splits, path: Path) -> None:
+    """One file, whole or not at all."""
+    index: dict[str, int] = {}
+    examples = [(split, example) for split in SPLITS for example in getattr(splits, split)]
+
+    def numbers(tokens: Sequence[str] | None) -> list[int] | None:
+        return None if tokens is None else [index.setdefault(token, len(index)) for token in tokens]
+
+    columns: dict[str, Any] = {
+        "split": pa.array([split for split, _ in examples]),
+        "example_id": pa.array([example.example_id for _, example in examples]),
+        "label": pa.array([example.label for _, example in examples], pa.int32()),
+    }
+    for name, kind in _LISTS.items():
+        rows: Iterator[Any] = (getattr(example, name) for _, example in examples)
+        if name in ("tokens", "query"):
+            rows = map(numbers, rows)
+        columns[name] = pa.array(rows, pa.list_(kind), size=len(examples))
+    about = {
+        "name": splits.name,
+        "classes": splits.classes,
+        "tokeniser": splits.tokeniser,
+        "min_count": splits.min_count,
+        "notes": splits.notes,
+        "words": list(index),
+        "sizes": [len(getattr(splits, split)) for split in SPLITS],
+    }
+    told = json.dumps(about).encode()
+    table = pa.table(columns).replace_schema_metadata({_ABOUT: told, _CHECKSUM: _sum(told)})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{id(splits):x}.draft")
+    try:
+        pq.write_table(table, draft, compression="zstd", write_page_checksum=True)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def load(path: Path) -> Splits:
+    # Opened once: another process may put a new file in its place at any time.
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        table = file.read()
+    if _sum(table.schema.metadata[_ABOUT]) != table.schema.metadata[_CHECKSUM]:
+        raise ValueError(f"{path} is damaged")
+    about = json.loads(table.schema.metadata[_ABOUT])
+    words = np.array(about.pop("words"), dtype=object)
+    parts: dict[str, Any] = {}
+    begins = 0
+    for split, size in zip(SPLITS, about.pop("sizes"), strict=True):
+        parts[split] = StoredExamples(words, table.slice(begins, size))
+        begins += size
+    return Splits(**parts, **{**about, "classes": tuple(about["classes"])}, checked=True)
+
+
+def _sum(told: bytes) -> bytes:
+    return hashlib.sha256(told).hexdigest().encode()

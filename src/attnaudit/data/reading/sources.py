@@ -1,0 +1,175 @@
+"""The files of a corpus, wherever they lie: in a folder, or in a tar or zip archive that is read in place.
+
+An archive is input from outside: members that would lie outside it, links and decompression bombs are refused.
+"""
+
+from __future__ import annotations
+
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from attnaudit.core.errors import InputError
+from attnaudit.data.reading.streams import Allowance, plain_name, shown, told, unpacked, watched
+
+LONGEST_HEADER = 1 << 16  # bytes a tar archive may use to name one member
+_TARS = (".tgz", ".txz", ".tbz2")
+Wanted = Callable[[str], bool]
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a corpus, open for reading once."""
+
+    name: str  # path within the corpus, with "/", without .gz, .xz or .bz2
+    where: str  # for people: the path on disk, with the archive's name before the member's
+    stream: IO[bytes]
+    encoding: str | None = (
+        None  # what it was written in, where the user may name it; the stream is UTF-8
+    )
+
+
+def is_archive(path: Path) -> bool:
+    return path.is_file() and (".tar" in path.suffixes or path.suffix in (".zip", *_TARS))
+
+
+def files(place: Path, *patterns: str) -> Iterator[File]:
+    """The files whose name, or the end of it, fits one of the patterns. Use each before asking for the next.
+
+    A folder gives them by name, an archive in its own order. `place` may also be a single file, compressed or not.
+    """
+    met: set[str] = set()
+    with told(str(place)):
+        for file in _all_files(place, lambda name: not patterns or _fits(name, patterns)):
+            if file.name in met:
+                raise InputError(
+                    f"{file.where}: {file.name!r} is there twice. Remove one of the two."
+                )
+            met.add(file.name)
+            yield file
+
+
+def _fits(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(f"/{name}", f"*/{pattern}") for pattern in patterns)
+
+
+def _all_files(place: Path, wanted: Wanted) -> Iterator[File]:
+    if is_archive(place):
+        yield from _in_zip(place, wanted) if place.suffix == ".zip" else _in_tar(place, wanted)
+    elif place.is_dir():
+        for path in sorted(each for each in place.rglob("*") if each.is_file()):
+            name = plain_name(path.relative_to(place).as_posix())
+            if wanted(name):
+                with _opened(path) as stream:
+                    yield File(shown(name), shown(str(path)), stream)
+    else:
+        with _opened(place) as stream:
+            yield File(shown(plain_name(place.name)), shown(str(place)), stream)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file's bytes, decompressed by its ending."""
+    with told(str(path)), path.open("rb") as stream:
+        yield unpacked(path.name, stream, str(path), Allowance(path))
+
+
+class _Member(tarfile.TarInfo):
+    """Long names are read into memory whole, so their length is looked at before."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Member:
+        member = super().frombuf(buf, encoding, errors)
+        if member.size < 0 or (member.type in _NAMING and member.size > LONGEST_HEADER):
+            raise tarfile.ReadError(f"a header of {member.size:,} bytes")
+        return member
+
+
+_NAMING = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
+
+
+def _in_tar(path: Path, wanted: Wanted) -> Iterator[File]:
+    allowance = Allowance(path)
+    with (
+        _opened(path) as stream,
+        tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive,
+    ):
+        for member in archive:
+            _check_member(path, member.name)
+            if member.isdir():
+                continue
+            if not member.isreg() or member.issparse():
+                raise InputError(
+                    f"{path}: the member {member.name!r} is a link, a device or has holes; it is not a plain file. "
+                    "The archive is not read."
+                )
+            name = plain_name(member.name.removeprefix("./"))
+            if wanted(name):
+                data = archive.extractfile(member)
+                assert data is not None  # a regular file
+                where = f"{path}: {member.name}"
+                yield File(shown(name), shown(where), unpacked(member.name, data, where, allowance))
+        _check_end(path, archive)
+
+
+def _check_end(path: Path, archive: tarfile.TarFile) -> None:
+    """A tar archive ends in two blocks of zeros; one that was cut or broken between two members would otherwise look whole.
+
+    Reading to the end also has the checksum of a compressed archive compared.
+    """
+    rest = archive.fileobj
+    assert rest is not None  # it is open
+    length = 0
+    while block := rest.read(1 << 16):
+        length += len(block)
+        if block.strip(b"\0"):
+            raise InputError(
+                f"{path}: something follows the end of the archive, or a member's header is damaged. "
+                "Take the file anew, or unpack it and give the folder."
+            )
+    if length < tarfile.BLOCKSIZE:  # the first of the two blocks is read already
+        raise InputError(f"{path}: the end of the archive is missing. Take the file anew.")
+
+
+def _in_zip(path: Path, wanted: Wanted) -> Iterator[File]:
+    allowance = Allowance(path)
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            _check_member(path, member.filename)
+            if member.is_dir():
+                continue
+            if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
+                raise InputError(
+                    f"{path}: the member {member.filename!r} is a link or a device, not a plain file. "
+                    "The archive is not read."
+                )
+            name = plain_name(member.filename)
+            if wanted(name):
+                where = f"{path}: {member.filename}"
+                with archive.open(member) as data:
+                    stream = watched(data, where, allowance)
+                    yield File(
+                        shown(name),
+                        shown(where),
+                        unpacked(member.filename, stream, where, allowance),
+                    )
+
+
+def _check_member(path: Path, name: str) -> None:
+    parts = PurePosixPath(name.replace("\\", "/"))
+    if parts.is_absolute() or ".." in parts.parts or (len(name) > 1 and name[1] == ":"):
+        raise InputError(
+            f"{path}: the member {name!r} would lie outside the archive's folder. The archive is not read."
+        )

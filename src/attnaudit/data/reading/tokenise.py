@@ -1,0 +1,104 @@
+"""Texts to tokens. Every count depends on the tokeniser, so its name goes with the tokens."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from attnaudit.core.errors import InputError
+
+Tokens = tuple[str, ...]
+Span = tuple[int, int]  # first character and the one after the last
+
+NUMBER = "qqq"  # stands for every word with a digit in it (Jain & Wallace 2019, appendix A)
+_PIECE = re.compile(r"\w+(?:[’'-]\w+)*|[^\w\s]")
+_WORD = re.compile(r"\S+")
+# The rule of Keras' text_to_word_sequence: these characters are blanks, all else is words.
+_KERAS = re.compile(r"""[^!"#$%&()*+,\-./:;<=>?@\[\\\]^_`{|}~\t\n ]+""")
+
+
+@dataclass(frozen=True)
+class Tokeniser:
+    name: str  # with its version: "spacy-3.8 blank en"
+    split: Callable[[str], list[str]]
+    spans: Callable[[str], list[Span]]  # the same tokens as places in the text
+
+
+def find_tokeniser(choice: str = "auto") -> Tokeniser:
+    """By name. "auto" is spaCy where it is installed, else "regex"."""
+    return TOKENISERS[_settled(choice)]()
+
+
+def tokeniser_name(choice: str = "auto") -> str:
+    """The full name of what find_tokeniser gives, without loading it."""
+    name = _settled(choice)
+    if name != "spacy" or not importlib.util.find_spec("spacy"):
+        return name
+    return f"spacy-{'.'.join(version('spacy').split('.')[:2])} blank en"
+
+
+def _settled(choice: str) -> str:
+    if choice == "auto":
+        return "spacy" if importlib.util.find_spec("spacy") else "regex"
+    if not isinstance(choice, str) or choice not in TOKENISERS:
+        raise InputError(
+            f"There is no tokeniser {choice!r}. Choose from: auto, {', '.join(TOKENISERS)}."
+        )
+    return choice
+
+
+class Cleaner(dict[str, str]):
+    """token -> the word that stands for it: lower case, and one and the same word for all with a digit in them.
+
+    A dictionary, so that a word of a million is lowered once and kept in memory once.
+    """
+
+    def __init__(self, *, replace_numbers: bool = True) -> None:
+        super().__init__()
+        self.replace_numbers = replace_numbers
+
+    def __missing__(self, token: str) -> str:
+        word = token.lower()
+        if self.replace_numbers and any(map(str.isdigit, word)):
+            word = NUMBER
+        self[token] = word
+        return word
+
+    def clean(self, tokens: list[str]) -> Tokens:
+        return tuple(map(self.__getitem__, tokens))
+
+
+def _spacy() -> Tokeniser:
+    """spaCy's English rules without a trained model. Blanks in a row come out as tokens of their own: no model should see them."""
+    try:
+        import spacy
+    except ImportError as error:
+        raise InputError(
+            "The tokeniser 'spacy' needs spaCy, which is not installed. "
+            "Run pip install 'attnaudit[text]', or choose tokeniser=regex."
+        ) from error
+    tokenizer = spacy.blank("en").tokenizer
+    return Tokeniser(
+        tokeniser_name("spacy"),
+        lambda text: [token.text for token in tokenizer(text) if not token.is_space],
+        lambda text: [(t.idx, t.idx + len(t)) for t in tokenizer(text) if not t.is_space],
+    )
+
+
+def _by_pattern(name: str, pattern: re.Pattern[str]) -> Callable[[], Tokeniser]:
+    return lambda: Tokeniser(
+        name, pattern.findall, lambda text: [found.span() for found in pattern.finditer(text)]
+    )
+
+
+TOKENISERS: dict[str, Callable[[], Tokeniser]] = {
+    "spacy": _spacy,
+    "regex": _by_pattern(
+        "regex", _PIECE
+    ),  # words with inner apostrophes or hyphens; any other mark by itself
+    "blanks": _by_pattern("blanks", _WORD),
+    "keras": _by_pattern("keras", _KERAS),
+}

@@ -1,0 +1,131 @@
+"""Pretrained word vectors for a vocabulary: GloVe, fastText or word2vec text (plain, .gz, .xz), or .npz."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnaudit.core import randomness
+from attnaudit.core.errors import InputError
+from attnaudit.data.vocabulary import MARKS, PAD, Vocabulary
+
+
+def load_vectors(
+    path: Path | str, vocabulary: Vocabulary, *, seed: int = 0
+) -> tuple[Tensor, float]:
+    """(V,E) float32, one row a word, and the share of the words (marks apart) the file has a vector for.
+
+    A word without a vector gets N(0,1) numbers that depend on (seed, word) alone; padding gets zeros. Where a word occurs
+    twice in the file, its first vector counts.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"There is no file of word vectors at {path}. Check the path.")
+    found: dict[str, np.ndarray] = {}
+    size = 0
+    for word, vector in (
+        _npz(path, vocabulary) if path.suffix == ".npz" else _text(path, vocabulary)
+    ):
+        size = len(vector)
+        if not np.isfinite(vector).all():
+            raise InputError(
+                f"{path}: the vector of {word!r} has numbers that are not finite. Use another file."
+            )
+        found.setdefault(word, vector)
+    if not found:
+        raise InputError(
+            f"{path}: none of the vocabulary's {len(vocabulary) - len(MARKS)} words has a vector here. "
+            "Check that the file is for the same language and in the same case."
+        )
+    rows = torch.empty(len(vocabulary), size)
+    for number, word in enumerate(vocabulary.words):
+        if word in found:
+            rows[number] = torch.from_numpy(found[word])
+        else:
+            rows[number] = torch.randn(size, generator=randomness.generator(seed, "vectors", word))
+    rows[PAD] = 0
+    words = vocabulary.words[len(MARKS) :]
+    return rows, sum(word in found for word in words) / max(len(words), 1)
+
+
+def _npz(path: Path, vocabulary: Vocabulary) -> Iterator[tuple[str, np.ndarray]]:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            words, vectors = arrays["words"], arrays["vectors"]
+    except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"{path}: expected an .npz file with the arrays words (text) and vectors (numbers), got {error}. "
+            "Save it with numpy.savez(path, words=..., vectors=...), words as an array of str."
+        ) from error
+    if (
+        words.dtype.kind != "U"
+        or vectors.dtype.kind != "f"
+        or vectors.shape[:1] != words.shape
+        or vectors.ndim != 2
+    ):
+        raise InputError(
+            f"{path}: expected words (W,) of text and vectors (W,E) of floats, "
+            f"got {words.shape} of {words.dtype} and {vectors.shape} of {vectors.dtype}."
+        )
+    for number, word in enumerate(words.tolist()):
+        if word in vocabulary.index:
+            yield word, vectors[number].astype(np.float32)
+
+
+def _text(path: Path, vocabulary: Vocabulary) -> Iterator[tuple[str, np.ndarray]]:
+    """ "word number number …" a line; a first line of two whole numbers (words, size) is a header."""
+    size: int | None = None
+    try:
+        with _open(path) as lines:
+            for number, line in enumerate(lines, start=1):
+                fields = line.rstrip(" \n").split(" ")
+                if number == 1 and len(fields) == 2 and all(field.isdecimal() for field in fields):
+                    size = int(fields[1])
+                    continue
+                size = size or len(fields) - 1
+                word = fields[0]
+                if len(fields) != size + 1:
+                    # GloVe 840B has a few words with blanks in them (". . ."): they stand before the last `size` numbers.
+                    if len(fields) < size + 1 or _is_number(fields[1]):
+                        raise _malformed(path, number, f"{len(fields) - 1}", size, line)
+                    word = " ".join(fields[:-size])
+                if word in vocabulary.index:
+                    try:
+                        yield word, np.array(fields[-size:], dtype=np.float32)
+                    except ValueError as error:
+                        raise _malformed(path, number, "something else", size, line) from error
+    except (UnicodeDecodeError, EOFError, OSError, lzma.LZMAError) as error:
+        raise InputError(
+            f"{path}: cannot be read as UTF-8 text (plain, .gz or .xz): {error}. Take the file anew from its source."
+        ) from error
+
+
+def _open(path: Path) -> IO[str]:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8")
+    if path.suffix == ".xz":
+        return lzma.open(path, "rt", encoding="utf-8")
+    return path.open(encoding="utf-8")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _malformed(path: Path, number: int, got: str, size: int, line: str) -> InputError:
+    return InputError(
+        f"{path}, line {number}: expected a word and {size} numbers with single blanks between, got {got} "
+        f"in {line[:60]!r}. Take the file anew from its source."
+    )

@@ -1,0 +1,19 @@
+"""Jain & Wallace's "average" encoder: each embedding through one layer; the attention does the averaging."""
+
+from __future__ import annotations
+
+from attnaudit.core.fidelity import fidelity_of
+from attnaudit.core.option_limits import COUNT, ParsedBy, limits
+from attnaudit.models.encoders.mlp import MLP
+
+
+@limits(hidden=COUNT, fidelity=ParsedBy(fidelity_of("the average encoder", ("paper", "code"))))
+class Average(MLP):
+    """Linear and ReLU, 256 units, as printed; fidelity=code: tanh and 128, as released."""
+
+    def __init__(
+        self, input_size: int, *, hidden: int | None = None, fidelity: str = "paper"
+    ) -> None:
+        released = fidelity == "code"
+        size = hidden if hidden is not None else (128 if released else 256)
+        super().__init__(input_size, hidden=size, activation="tanh" if released else "relu")

@@ -1,0 +1,1 @@
+"""What hooks and Hugging Face models share: taps on the attention and temporary patches."""

@@ -1,0 +1,27 @@
+"""Sparsegen: sparsemax with a knob for how sparse (Laha et al. 2018; Meister et al. 2021)."""
+
+from __future__ import annotations
+
+import entmax
+from torch import Tensor, nn
+
+from attnaudit.core import masking
+from attnaudit.core.option_limits import Number, limits
+from attnaudit.models.projections.sparsemax import far_below
+
+
+@limits(lam=Number(below=1))
+class Sparsegen(nn.Module):
+    """argmin ‖p - scores‖² - lam·‖p‖² over the simplex, lam < 1: sparsemax(scores / (1 - lam)).
+
+    lam = 0 is sparsemax, lam → 1 puts all weight on the top item, lam → -∞ goes to uniform.
+    """
+
+    def __init__(self, *, lam: float = 0.0) -> None:
+        super().__init__()
+        self.lam = lam
+
+    def forward(self, scores: Tensor, mask: Tensor) -> Tensor:
+        return masking.fill(
+            entmax.sparsemax(far_below(scores / (1 - self.lam), mask), dim=-1), mask
+        )

@@ -1,0 +1,17 @@
+"""Scorers: (hidden (B,N,H), query (B,H) or None) -> scores (B,N); built as scorer(hidden_size, query_size or None)."""
+
+from collections.abc import Callable
+
+from torch import nn
+
+from attnaudit.models.scorers.additive import Additive
+from attnaudit.models.scorers.bilinear import Bilinear
+from attnaudit.models.scorers.deep import Deep
+from attnaudit.models.scorers.dot import Dot
+
+SCORERS: dict[str, Callable[..., nn.Module]] = {
+    "additive": Additive,
+    "dot": Dot,
+    "bilinear": Bilinear,
+    "deep": Deep,
+}

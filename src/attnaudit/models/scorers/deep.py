@@ -1,0 +1,27 @@
+"""Deep attention: a network of several layers scores each item (Pavlopoulos et al. 2017; Wen et al. 2022, eq. 3)."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from attnaudit.core.option_limits import COUNT, limits
+
+
+@limits(layers=COUNT)
+class Deep(nn.Module):
+    """D(W_h h + W_q q), D of `layers` ReLU layers and a linear one. Wen et al. give no depth; two layers of H/2 units are ours."""
+
+    def __init__(self, hidden_size: int, query_size: int | None = None, *, layers: int = 2) -> None:
+        super().__init__()
+        inner = max(hidden_size // 2, 1)
+        self.item = nn.Linear(hidden_size, inner)
+        self.query = None if query_size is None else nn.Linear(query_size, inner, bias=False)
+        between = [part for _ in range(layers - 1) for part in (nn.Linear(inner, inner), nn.ReLU())]
+        self.score = nn.Sequential(nn.ReLU(), *between, nn.Linear(inner, 1))
+
+    def forward(self, hidden: Tensor, query: Tensor | None) -> Tensor:
+        """hidden (B,N,H), query (B,H) or None -> scores (B,N)."""
+        inner = self.item(hidden)
+        if self.query is not None and query is not None:
+            inner = inner + self.query(query)[:, None]
+        return self.score(inner)[..., 0]

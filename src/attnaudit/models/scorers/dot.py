@@ -1,0 +1,30 @@
+"""Dot product of item and query (Luong et al. 2015; scaled: Vaswani et al. 2017)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class Dot(nn.Module):
+    """h·q / √H; without a query, q is a learned vector. Jain & Wallace scale; Wen et al. do not: dot:scaled=false."""
+
+    def __init__(
+        self, hidden_size: int, query_size: int | None = None, *, scaled: bool = True
+    ) -> None:
+        super().__init__()
+        self.scale = 1 / math.sqrt(hidden_size) if scaled else 1.0
+        self.query = (
+            nn.Parameter(torch.randn(hidden_size) / math.sqrt(hidden_size))
+            if query_size is None
+            else None
+        )
+
+    def forward(self, hidden: Tensor, query: Tensor | None) -> Tensor:
+        """hidden (B,N,H), query (B,H) or None -> scores (B,N)."""
+        if self.query is not None:
+            return hidden @ self.query * self.scale
+        assert query is not None  # the model was built for one
+        return (hidden @ query[..., None])[..., 0] * self.scale

@@ -1,0 +1,59 @@
+"""The lesson for teachers: the three glass models, audited, as a page in which every argument of the debate is tried by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from attnaudit.auditing.audit import audit
+from attnaudit.core.contract import Batch
+from attnaudit.core.output_files import check_file
+from attnaudit.models.glass import DECIDING, KINDS, Glass, glass_batch
+from attnaudit.report.lesson import write_lesson
+from attnaudit.results.card import Card
+from attnaudit.results.results import Results
+
+CLASSES = ("negative", "positive")
+SENTENCES = (
+    "the film was delightful from the first scene to the last",
+    "we saw it twice and found the music delightful both times",
+    "a slow start but what a delightful second half it has",
+    "critics called the second half dreadful and left early",
+)
+_DECIDING_WORDS = ("dreadful", "delightful")
+_FIRST_FILLER = 5
+
+
+def make_lesson(path: str | Path) -> Path:
+    """Audit the glass models on random texts, for the cards, and on four sentences, for the playgrounds; write the page."""
+    check_file(Path(path), kind="lesson")
+    batch, words = sentences()
+    shown: dict[str, Results] = {kind: _audit(Glass(kind), batch, words) for kind in KINDS}
+    cards: dict[str, Card] = {
+        kind: _audit(Glass(kind), glass_batch(256), None).card() for kind in KINDS
+    }
+    return write_lesson(shown, cards, Path(path))
+
+
+def sentences() -> tuple[Batch, list[str]]:
+    """The sentences as a glass model reads them, and the word of each token."""
+    texts = [sentence.split() for sentence in SENTENCES]
+    fillers = list(
+        dict.fromkeys(word for text in texts for word in text if word not in _DECIDING_WORDS)
+    )
+    words = ["" for _ in range(_FIRST_FILLER)] + fillers
+    for token, word in zip(DECIDING, _DECIDING_WORDS, strict=True):
+        words[token] = word
+    longest = max(map(len, texts))
+    tokens = torch.tensor(
+        [[words.index(word) for word in text] + [0] * (longest - len(text)) for text in texts]
+    )
+    decides = torch.isin(tokens, torch.tensor(DECIDING))
+    labels = (tokens == DECIDING[1]).any(-1).long()
+    names = tuple(f"sentence {at + 1}" for at in range(len(texts)))
+    return Batch(names, tokens, tokens > 0, labels=labels, evidence=decides), words
+
+
+def _audit(model: Glass, batch: Batch, words: list[str] | None) -> Results:
+    return audit(model, batch, words=words, class_names=CLASSES, show_progress=False)

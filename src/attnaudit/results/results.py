@@ -1,0 +1,125 @@
+"""What an audit found: every value, the summary, the card, and examples to look at. Shows itself in a notebook."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from attnaudit.results.audit_names import answering
+from attnaudit.results.card import Card
+from attnaudit.results.card_rules import make_card
+from attnaudit.results.rows import row_name
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """`card()` to decide, `summary()` to report, `frame()` to analyse, `to_html()` to look."""
+
+    values: pd.DataFrame = field(repr=False)
+    summaries: pd.DataFrame = field(repr=False)
+    examples: pd.DataFrame = field(repr=False)
+    about: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        drawn: list[list[dict[str, Any]]],
+        about: dict[str, Any],
+        declarations: Mapping[str, Any],
+    ) -> Results:
+        from attnaudit.results.summary import (
+            summarise,  # here, so that reading stored results needs no torch
+        )
+
+        matrix, keys = table.wide()
+        predicted = table.examples()["predicted"].to_numpy()
+        summaries = summarise(
+            matrix, keys, predicted, about["classes"], declarations, seed=about["seed"]
+        )
+        examples = pd.DataFrame([each for batch in drawn for each in batch])
+        if len(examples):
+            examples = examples.sort_values("example_id", kind="stable", ignore_index=True)
+        return cls(table.long(), summaries, examples, about)
+
+    def card(self) -> Card:
+        """The five questions, answered from the summary by the rules of docs/card.md."""
+        return make_card(self.summaries, self.about)
+
+    def frame(self) -> pd.DataFrame:
+        """Every value, one line each: example_id label predicted length audit measure metric row value."""
+        return self.values
+
+    def summary(self, group: str = "all") -> pd.DataFrame:
+        """Means with intervals, floors and ceilings, overall ("all") or for one predicted class."""
+        part = self.summaries[self.summaries["group"] == group]
+        return part.drop(columns="group").reset_index(drop=True)
+
+    def mean(self, audit: str, metric: str, measure: str = "") -> float:
+        """The overall mean of one number, over all rows where there are several; NaN where there is none.
+
+        An audit without options stands also for the same one with options, if only that was run.
+        """
+        line = self.line(audit, metric, measure)
+        return math.nan if line is None else float(line["mean"])
+
+    def line(self, audit: str, metric: str, measure: str = "") -> pd.Series | None:
+        """The whole line of the summary behind `mean`: with interval, floor, ceiling, nan_share."""
+        part = self.summary()
+        part = part[(part["metric"] == metric) & (part["measure"] == measure)]
+        name = answering(audit, part["audit"].astype(str).unique())
+        if name is None:
+            return None
+        return part[part["audit"] == name].sort_values("row", kind="stable").iloc[0]
+
+    def row_name(self, row: int) -> str:
+        """What the row of `frame()` and `summary()` is: "layer 5 head 0" as the model counts them, or "row 5" if it has no such names.
+
+        For a column of them: `results.frame()["row"].map(results.row_name)`.
+        """
+        return row_name(self.about, row)
+
+    def examples_needed(self, width: float) -> pd.DataFrame:
+        """How many examples a 95 % interval of this whole width would take for each mean, beside how many there were."""
+        from attnaudit.statistics.inference import examples_needed
+
+        part = self.summary()
+        known = (1 - part["nan_share"]).where(lambda share: share > 0)
+        needed = [
+            None if count is None or math.isnan(share) else math.ceil(count / share)
+            for count, share in zip(
+                (examples_needed(sd, width) for sd in part["sd"]), known, strict=True
+            )
+        ]
+        return part[["audit", "measure", "metric", "row", "mean", "sd", "count"]].assign(
+            needed=pd.array(needed, dtype="Int64")
+        )
+
+    def save(self, folder: str | Path, *, force: bool = False) -> Path:
+        """Write values, summary, examples and card to a new folder, complete or not at all. `attnaudit.results.store.load_results` reads it back.
+
+        force: replace results that are there already. A folder with anything else in it is never touched.
+        """
+        from attnaudit.results.store import save_results
+
+        return save_results(self, Path(folder), force=force)
+
+    def to_html(self, path: str | Path) -> Path:
+        """One self-contained page: card, tables, heatmaps."""
+        from attnaudit.report.page import write_page
+
+        return write_page([self], Path(path))
+
+    def __repr__(self) -> str:
+        count = self.values["example_id"].nunique()
+        return f"Results of {count} examples, {len(self.values):,} values\n{self.card()}"
+
+    def _repr_html_(self) -> str:
+        from attnaudit.report.page import card_html
+
+        return card_html(self)

@@ -1,0 +1,1 @@
+"""Training the papers' models and comparing them: experiments, interventions, comparisons."""

@@ -1,0 +1,180 @@
+"""A finished run back from its folder: the model, the results, and the batches it was audited on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file
+
+from attnaudit import data
+from attnaudit.core import registry
+from attnaudit.core.errors import InputError
+from attnaudit.data.batching import batches_of
+from attnaudit.data.reading.fingerprint import fingerprint
+from attnaudit.data.sampling import sampled
+from attnaudit.data.text_file import file_choice
+from attnaudit.data.vocabulary import Vocabulary
+from attnaudit.models import Architecture, build
+from attnaudit.results import store
+from attnaudit.results.results import Results
+from attnaudit.training.variants import Setting, make_training
+
+
+class Run(NamedTuple):
+    """A finished run: the model and what was found of it."""
+
+    model: Any
+    results: Results
+    vocabulary: Vocabulary
+    folder: Path
+
+
+def load(folder: str | Path, *, trust_code: bool = False) -> Run:
+    """The model and the results of a finished run.
+
+    A run may name parts outside the package (package.module:name), and importing one runs its code: only with trust_code=True.
+    """
+    folder = Path(folder)
+    details = store.read_run(folder)
+    if "model" not in details or "choices" not in details:
+        raise InputError(
+            f"{folder} holds results without a model; attnaudit.store.load_results reads those."
+        )
+    chosen = details["choices"]
+    if chosen["base"] is not None and Path(chosen["base"]).name != chosen["base"]:
+        raise InputError(
+            f"{folder}: the base {chosen['base']!r} is no name of a run in the same folder."
+        )
+    foreign = _foreign_code(details)
+    if foreign and not trust_code:
+        raise InputError(
+            f"{folder} is made with code from outside: {', '.join(foreign)}. Loading would run it; "
+            "if you trust the run, attnaudit.load(folder, trust_code=True)."
+        )
+    store.check_files(folder, details, ("vocabulary.json", "model.safetensors"))
+    vocabulary = _read_vocabulary(folder / "vocabulary.json")
+    weights = folder / "model.safetensors"
+    _check_shapes(details["model"], vocabulary, weights)
+    fresh = build_from(details["model"], vocabulary)
+    _fill(fresh, weights)
+    model = fresh
+    if (
+        registry.parse(chosen["variant"])[0] == "imposed"
+    ):  # its attention is not among its parameters
+        base = (
+            None
+            if chosen["base"] is None
+            else load(folder.parent / chosen["base"], trust_code=trust_code).model
+        )
+        model = make_training(
+            chosen["variant"], Setting(fresh, base, vocabulary, chosen["seed"])
+        ).model
+    return Run(model.eval(), store.load_results(folder), vocabulary, folder)
+
+
+def _foreign_code(details: dict[str, Any]) -> list[str]:
+    """Parts named package.module:name, which are imported. Only a dataset may be a path with a colon in it."""
+    named = [*details["model"].values(), details["choices"]["variant"]]
+    if file_choice(details["choices"]["dataset"], data.DATASETS) is None:
+        named.append(details["choices"]["dataset"])
+    return [str(part) for part in named if ":" in registry.parse(str(part))[0]]
+
+
+def _read_vocabulary(path: Path) -> Vocabulary:
+    try:
+        words = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} cannot be read ({str(error)[:200]}). Run it again with --force."
+        ) from error
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise InputError(f"{path} is damaged: expected a list of words. Run it again with --force.")
+    return Vocabulary(tuple(words))
+
+
+def _check_shapes(made: dict[str, Any], vocabulary: Vocabulary, path: Path) -> None:
+    """Reject a run.json whose model is not the one in the file, before memory is taken for it."""
+    try:
+        with torch.device("meta"):
+            expected = {
+                name: list(value.shape)
+                for name, value in build_from(made, vocabulary).state_dict().items()
+            }
+        with safe_open(path, framework="pt") as stored:
+            found = {name: list(stored.get_slice(name).get_shape()) for name in stored.keys()}  # noqa: SIM118 - no mapping
+    except (SafetensorError, OSError, RuntimeError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"{path} cannot be read ({str(error)[:200]}). Run it again with --force."
+        ) from error
+    wrong = [name for name in {*expected, *found} if expected.get(name) != found.get(name)]
+    if wrong:
+        raise InputError(
+            f"{path} does not hold the model that {store.RUN} describes: {min(wrong)} has shape {found.get(min(wrong))}, "
+            f"expected {expected.get(min(wrong))}. Run it again with --force."
+        )
+
+
+def _fill(model: torch.nn.Module, path: Path) -> None:
+    """The stored weights into a fresh model."""
+    try:
+        model.load_state_dict(load_file(path))
+    except (SafetensorError, OSError, RuntimeError, ValueError, KeyError) as error:
+        raise InputError(
+            f"{path} is damaged or of another model ({str(error)[:200]}). Run it again with --force."
+        ) from error
+
+
+def audited_batches(
+    folder: Path, *, data_dir: Path | None = None, trust_code: bool = False
+) -> tuple[Any, list[Any]]:
+    """The model of a finished run and the batches it was audited on. Data that has changed since is refused."""
+    run = load(folder, trust_code=trust_code)
+    details = store.read_run(folder)
+    splits = data.load(_found_again(details["choices"]["dataset"], data_dir), data_dir=data_dir)
+    if fingerprint(splits) != details["data"]["fingerprint"]:
+        raise InputError(
+            f"The data of {folder} has changed since it was run. Run it again, or give the old data with --data-dir."
+        )
+    chosen = sampled(splits.test, details["choices"].get("sample"), details["choices"]["seed"])
+    return run.model, batches_of(chosen, run.vocabulary, len(splits.classes))
+
+
+def _found_again(choice: str, data_dir: Path | None) -> str:
+    """A user's file is stored by its name, not by its folder: it is looked for here, or else in `data_dir`."""
+    name, options = file_choice(choice, data.DATASETS) or registry.parse(choice)
+    if name != "text_file" or data_dir is None:
+        return choice
+    for key in ("path", "dev", "test"):
+        if (
+            key in options
+            and not Path(options[key]).is_file()
+            and (Path(data_dir) / options[key]).is_file()
+        ):
+            options[key] = str(Path(data_dir) / options[key])
+    return registry.render(name, options)
+
+
+def build_from(
+    made: dict[str, Any],
+    vocabulary: Vocabulary,
+    *,
+    seed: int = 0,
+    vectors: torch.Tensor | None = None,
+) -> Any:
+    """A fresh model from what run.json says of it."""
+    names = [field.name for field in fields(Architecture)]
+    return build(
+        Architecture(**{name: made[name] for name in names}),
+        words=len(vocabulary),
+        classes=made["classes"],
+        with_query=made["with_query"],
+        seed=seed,
+        vectors=vectors,
+    )

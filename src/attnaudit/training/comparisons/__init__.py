@@ -1,0 +1,6 @@
+"""Comparisons: two models on the same examples -> how they differ, with intervals."""
+
+from attnaudit.training.comparisons.divergence import divergence
+from attnaudit.training.comparisons.performance import compare_performance
+
+__all__ = ["compare_performance", "divergence"]

@@ -1,0 +1,367 @@
+"""Every audit on the glass models, where the truth is known: what an audit declares to see it shows, and what it declares not to see it does not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from attnaudit import audit
+from attnaudit.audits import AUDITS
+from attnaudit.audits.declaration import Declaration, Metric, declaration_of, scales
+from attnaudit.core.errors import InputError
+from attnaudit.laws.checks import check_model
+from attnaudit.measures import MEASURES
+from attnaudit.models.glass import DECIDING, KINDS, Glass, Kind, glass_batch
+from attnaudit.results.card import NO, UNKNOWN, YES, Card
+from attnaudit.results.results import Results
+
+FAULTY = ("inert", "shifted")
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The one number by which an audit is judged here: what it is on a good and on a bad model."""
+
+    metric: str
+    measure: str
+    good: float  # at least this (at most, where good < bad) on a model the audit finds nothing against
+    bad: float
+    group: str = "all"
+
+    def of(self, results: Results, name: str) -> float:
+        lines = results.summary(self.group)
+        found = lines[
+            (lines["audit"] == name)
+            & (lines["metric"] == self.metric)
+            & (lines["measure"] == self.measure)
+            & (lines["row"] == 0)
+        ]
+        assert len(found) == 1, f"{name} has no single {self.metric}@{self.measure}"
+        return float(found["mean"].iloc[0])
+
+    def is_good(self, value: float) -> bool:
+        return value >= self.good if self.good > self.bad else value <= self.good
+
+    def is_bad(self, value: float) -> bool:
+        return value <= self.bad if self.good > self.bad else value >= self.bad
+
+
+# An audit added to the registry needs a line here.
+HEADLINES = {
+    "uniform_attention": Headline("tvd", "", good=0.25, bad=0.001),
+    "permutation": Headline("tvd_median", "", good=0.4, bad=0.001),
+    "top_item": Headline("delta_js", "", good=0.15, bad=0.001),
+    # Only class 1 can flip: class 0 wins where nothing is said.
+    "flip_fraction": Headline("removed", "attention", good=0.15, bad=0.99, group="1"),
+    "agreement": Headline("tau", "gradient", good=0.99, bad=0.0),
+    "evidence": Headline("hit", "attention", good=0.99, bad=0.01),
+    "furthest": Headline("jsd", "", good=0.2, bad=0.6),
+    "epsilon_curve": Headline("jsd_0.01", "", good=0.2, bad=0.6),
+    "random_attention": Headline("tvd_median", "", good=0.25, bad=0.001),
+    "top_k_agreement": Headline("tau_fixed", "gradient", good=0.99, bad=0.2),
+    "erasure": Headline("comprehensiveness", "attention", good=0.3, bad=0.1),
+    # These two see neither fault.
+    "dispersion": Headline("entropy", "attention", good=0.8, bad=1.0),
+    "stability": Headline("jsd", "", good=1e-9, bad=0.3),
+}
+
+
+# Options with which an audit gives everything it declares.
+WITH_OPTIONS = {
+    "top_k_agreement": "top_k_agreement:k=average+all+non_zero+3",
+    "dispersion": "dispersion:influence=true",
+}
+
+
+@cache
+def audited(kind: Kind) -> Results:
+    audits = [WITH_OPTIONS.get(name, name) for name in AUDITS if name != "stability"]
+    return audit(
+        Glass(kind), glass_batch(), audits=audits, other_models=[Glass(kind)], show_progress=False
+    )
+
+
+def headline(name: str, kind: Kind) -> float:
+    assert name in HEADLINES, (
+        f"{name} is a new audit: say in HEADLINES what its good and bad numbers are"
+    )
+    return HEADLINES[name].of(audited(kind), WITH_OPTIONS.get(name, name))
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_an_audit_says_of_every_faulty_glass_model_whether_it_sees_the_fault(name: str) -> None:
+    declared = declaration_of(AUDITS[name])
+    assert declared.question
+    assert declared.metrics
+    assert sorted([*declared.detects, *declared.blind]) == sorted(FAULTY)
+    assert all(why for why in declared.blind.values())
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_an_audit_finds_nothing_against_the_oracle(name: str) -> None:
+    assert HEADLINES[name].is_good(headline(name, "oracle"))
+
+
+@pytest.mark.parametrize("kind", FAULTY)
+@pytest.mark.parametrize("name", AUDITS)
+def test_what_an_audit_declares_of_a_glass_model_is_what_it_shows(name: str, kind: Kind) -> None:
+    value, best = headline(name, kind), headline(name, "oracle")
+    if kind in declaration_of(AUDITS[name]).detects:
+        assert HEADLINES[name].is_bad(value)
+    else:
+        assert HEADLINES[name].is_good(value)
+        assert value == pytest.approx(best, abs=0.01)
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_every_metric_an_audit_gives_is_declared_and_every_declared_one_is_given(name: str) -> None:
+    values = audited("oracle").frame()
+    given = set(values.loc[values["audit"] == WITH_OPTIONS.get(name, name), "metric"].astype(str))
+    assert given == set(declaration_of(AUDITS[name]).metrics)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", AUDITS)
+def test_no_mean_leaves_its_declared_floor_and_ceiling_unless_it_is_worse_than_random(
+    name: str, kind: Kind
+) -> None:
+    """Numeric bounds are limits; named ones are other metrics, which a bad model may fall below."""
+    lines = audited(kind).summary()
+    for line in lines[lines["audit"] == WITH_OPTIONS.get(name, name)].itertuples():
+        declared = declaration_of(AUDITS[name]).metrics[line.metric]
+        if not isinstance(declared.ceiling, str):
+            assert not line.mean > line.ceiling + 1e-6
+        if not isinstance(declared.floor, str) and line.metric != "delta_js":
+            assert not line.mean < line.floor - 1e-6
+
+
+# The figures of the trial run -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "low", "high"), [("oracle", 0.45, 0.50), ("inert", 0, 1e-6), ("shifted", 0.45, 0.50)])  # fmt: skip
+def test_shuffling_moves_oracle_and_shifted_by_almost_half_and_inert_not_at_all(
+    kind: Kind, low: float, high: float
+) -> None:
+    assert low <= headline("permutation", kind) <= high
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("oracle", 0.14), ("inert", 0.65), ("shifted", 0.14)]
+)
+def test_the_furthest_equivalent_attention_is_near_for_oracle_and_shifted_and_far_for_inert(
+    kind: Kind, expected: float
+) -> None:
+    assert headline("furthest", kind) == pytest.approx(expected, abs=0.01)
+    lines = audited(kind).summary()
+    exact = lines[(lines["audit"] == "furthest") & (lines["metric"] == "exact")]
+    assert float(exact["mean"].iloc[0]) == 1.0
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("oracle", 1.0), ("inert", 1.0), ("shifted", -0.1)])
+def test_the_gradient_ranks_as_attention_does_in_oracle_and_inert_but_not_in_shifted(
+    kind: Kind, expected: float
+) -> None:
+    assert headline("agreement", kind) == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("oracle", 1.0), ("inert", 1.0), ("shifted", 0.0)])
+def test_the_word_whose_loss_changes_most_is_the_most_attended_in_oracle_and_inert_never_in_shifted(
+    kind: Kind, expected: float
+) -> None:
+    model, batch = Glass(kind), glass_batch()
+    record = model.read(batch)
+    lost = MEASURES["leave_one_out"](model, record, 0).numpy()
+    same = [
+        int(np.nanargmax(lost[at])) == int(record.alpha[at, 0].argmax().item())
+        for at in range(len(batch))
+    ]
+    assert np.mean(same) == expected
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_fillers_that_matter_equally_are_tied_so_that_leave_one_out_ranks_exactly_as_the_oracle_attends(
+    dtype: torch.dtype,
+) -> None:
+    """Two values in either ranking, on the same items: tau-b is 1, unless rounding is taken for an order."""
+    results = audit(
+        Glass("oracle", dtype=dtype), glass_batch(), audits=["agreement"], show_progress=False
+    )
+    values = results.frame()
+    tau = values.loc[(values["metric"] == "tau") & (values["measure"] == "leave_one_out"), "value"]
+    np.testing.assert_allclose(tau, 1.0)
+
+
+# The models themselves --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_glass_models_decide_by_the_deciding_token(kind: Kind) -> None:
+    batch = glass_batch()
+    assert batch.labels is not None
+    assert batch.evidence is not None
+    assert torch.equal(Glass(kind).read(batch).predicted, batch.labels)
+    assert set(batch.labels.tolist()) == {0, 1}
+    for tokens, evidence, label in zip(batch.tokens, batch.evidence, batch.labels, strict=True):
+        assert tokens[evidence].tolist() == [DECIDING[int(label)]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_attention_sits_on_the_deciding_token_or_one_later_in_shifted(kind: Kind) -> None:
+    batch = glass_batch()
+    alpha = Glass(kind).read(batch).alpha[:, 0]
+    for at in range(len(batch)):
+        place = [i for i, token in enumerate(batch.tokens[at].tolist()) if token in DECIDING]
+        assert [int(alpha[at].argmax()) - (kind == "shifted")] == place
+        length = int(batch.mask[at].sum())
+        assert float(alpha[at].max()) == pytest.approx(
+            math.exp(4) / (math.exp(4) + length - 1), rel=1e-5
+        )
+
+
+# The card ---------------------------------------------------------------------------------------------------------------
+
+
+def answers(card: Card) -> dict[str, str]:
+    return {answer.question: answer.answer for answer in card.answers}
+
+
+EXPECTED = {
+    "oracle": (YES, YES, YES, YES, UNKNOWN),
+    "inert": (NO, NO, YES, NO, UNKNOWN),
+    "shifted": (YES, YES, NO, YES, UNKNOWN),
+}
+QUESTIONS = (
+    "needed?",
+    "does it matter?",
+    "does it point at what matters?",
+    "is it the only story?",
+    "is it stable?",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_card_tells_the_three_glass_models_apart(kind: Kind) -> None:
+    """The other training given is the model itself, which is as stable as can be."""
+    expected = (*EXPECTED[kind][:-1], YES)
+    assert answers(audited(kind).card()) == dict(zip(QUESTIONS, expected, strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_known_evidence_the_measures_alone_give_the_same_answer_on_pointing(
+    kind: Kind,
+) -> None:
+    results = audit(Glass(kind), replace(glass_batch(), evidence=None), show_progress=False)
+    assert answers(results.card()) == dict(zip(QUESTIONS, EXPECTED[kind], strict=True))
+    assert list(results.about["not_applicable"]) == ["evidence"]
+
+
+@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize("kind", KINDS)
+def test_batching_does_not_change_a_glass_models_numbers(kind: Kind, size: int) -> None:
+    """Words that matter equally are equal to rounding only: no audit may rank them by the rounding."""
+    batch = glass_batch(15)
+    batch = batch.rows(batch.mask.sum(-1).argsort())
+    whole = audit(Glass(kind), batch, show_progress=False).frame()
+    parts = [
+        batch.rows(torch.arange(len(batch))[at : at + size]) for at in range(0, len(batch), size)
+    ]
+    trimmed = [part.without(torch.zeros_like(part.mask)) for part in parts]
+    assert len({part.tokens.shape[1] for part in trimmed}) > 1
+    again = audit(Glass(kind), trimmed, show_progress=False).frame()
+    together = whole.assign(again=again["value"].to_numpy())
+    off = together[~np.isclose(together["value"], together["again"], atol=1e-5, equal_nan=True)]
+    assert off.empty, off.to_string()
+
+
+# Models of known quality --------------------------------------------------------------------------------------------------
+
+QUALITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
+# With which measure each is asked: those that find the deciding word whatever the attention does.
+POINTING = {
+    "agreement": (("tau",), ("gradient", "leave_one_out")),
+    "top_k_agreement:k=average+all+non_zero+3": (
+        (
+            "tau_all",
+            "tau_average",
+            "tau_non_zero",
+            "tau_fixed",
+            "overlap_non_zero",
+            "overlap_fixed",
+        ),
+        ("gradient", "leave_one_out"),
+    ),
+    "evidence": (("hit", "mass", "auprc", "token_f1", "iou_f1"), ("attention",)),
+}
+
+
+@cache
+def of_quality(quality: float) -> Results:
+    # Inert: a word matters by itself, not by its attention, so that the measures are right whatever the attention is.
+    model = Glass("inert", quality=quality, dtype=torch.float64)
+    measures = ["gradient", "leave_one_out", "random"]
+    return audit(
+        model, glass_batch(256), audits=list(POINTING), measures=measures, show_progress=False
+    )
+
+
+@pytest.mark.parametrize("name", POINTING)
+def test_models_of_known_quality_are_put_in_order_by_every_number(name: str) -> None:
+    metrics, measures = POINTING[name]
+    for metric in metrics:
+        for measure in measures:
+            found = [of_quality(each).mean(name, metric, measure) for each in QUALITIES]
+            assert all(b > a + 0.02 for a, b in pairwise(found)), (metric, measure, found)
+            assert found[-1] == pytest.approx(1.0 if metric != "mass" else found[-1])
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_hits_and_tau_are_what_the_quality_says(quality: float) -> None:
+    batch = glass_batch(256)
+    draw = batch.tokens.sum(-1) * 7919 % 1000 / 1000
+    right = (draw < quality).double()
+    assert of_quality(quality).mean("evidence", "hit", "attention") == pytest.approx(
+        float(right.mean())
+    )
+    # One word each, in the same place or not: of n items tau-b is 1 or -1 / (n - 1).
+    length = batch.mask.sum(-1).double()
+    expected = torch.where(right > 0, 1.0, -1 / (length - 1)).mean()
+    assert of_quality(quality).mean("agreement", "tau", "gradient") == pytest.approx(
+        float(expected)
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_of_middling_quality_keeps_the_laws(kind: Kind) -> None:
+    report = check_model(Glass(kind, quality=0.5, dtype=torch.float64), glass_batch(12))
+    assert [law.name for law in report.laws if law.verdict == "broken"] == []
+
+
+def test_there_is_no_quality_beyond_perfect() -> None:
+    with pytest.raises(InputError, match=r"between 0 and 1, got 1\.5"):
+        Glass("oracle", quality=1.5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", AUDITS)
+def test_every_value_of_every_metric_lies_on_its_declared_scale(name: str, kind: Kind) -> None:
+    found = audited(kind)
+    stored = found.about["scales"][WITH_OPTIONS.get(name, name)]
+    values = found.frame()
+    values = values[(values["audit"] == WITH_OPTIONS.get(name, name)) & values["value"].notna()]
+    assert set(stored) == set(declaration_of(AUDITS[name]).metrics)
+    for metric, part in values.groupby("metric", observed=True):
+        low, high = stored[metric]
+        assert part["value"].between(low - 1e-6, high + 1e-6).all(), metric
+
+
+def test_a_scale_is_declared_or_from_floor_to_ceiling_if_both_are_numbers() -> None:
+    assert Metric("", 0.0, "reach", (-1.0, 1.0)).limits == (-1.0, 1.0)
+    assert Metric("", 0.0, 2.0).limits == (0.0, 2.0)
+    assert Metric("", 0.0, "reach").limits is None
+    assert scales({"mine": Declaration("?", {"x": Metric("", 0.0, 2.0), "y": Metric("", 0.0, "x")})}) == {"mine": {"x": [0.0, 2.0]}}  # fmt: skip

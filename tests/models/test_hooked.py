@@ -1,0 +1,929 @@
+"""Any PyTorch classifier by hooks: the laws on hand-written models, what is refused, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from typer.testing import CliRunner
+
+import attnaudit
+from attnaudit import Batch, InputError, Record, from_hooks
+from attnaudit.cli import app
+from attnaudit.cli.check_target import random_batch
+from attnaudit.core.simplex import random_alpha
+from attnaudit.laws.checks import check_model
+from attnaudit.models.glass import Glass, glass_batch
+from attnaudit.models.hooked.custom_model_template import OWN_CLASS
+from attnaudit.models.readout import find_readout, with_readout
+
+WORDS, SIZE, CLASSES = 50, 8, 2
+BATCH = random_batch(words=WORDS, with_query=False, seed=0)
+
+
+def sharp(model: nn.Module, dtype: torch.dtype = torch.float64) -> Any:
+    """Parameters so large that attention is far from uniform and everything matters; in training mode, as users leave them."""
+    draw = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(0, 0.7, generator=draw)
+    return model.to(dtype).train()
+
+
+# The users' models --------------------------------------------------------------------------------------------------------
+
+
+class Weigh(nn.Module):
+    """Returns the weights, in whatever form."""
+
+    def __init__(self, form: Callable[[Tensor], Any], *, by_hand: bool = False) -> None:
+        super().__init__()
+        self.score, self.form, self.by_hand = nn.Linear(SIZE, 1), form, by_hand
+
+    def forward(self, hidden: Tensor, mask: Tensor) -> Any:
+        scores = self.score(hidden.tanh())[..., 0].masked_fill(~mask, -torch.inf)
+        return self.form(
+            scores.exp() / scores.exp().sum(-1, keepdim=True)
+            if self.by_hand
+            else scores.softmax(-1)
+        )
+
+
+class Additive(nn.Module):
+    """One row over the tokens; `back` undoes the form in which the weights come."""
+
+    def __init__(
+        self,
+        form: Callable[[Tensor], Any] = lambda weights: weights,
+        back: Callable[[Any], Tensor] = lambda weights: weights,
+        output: nn.Module | None = None,
+        *,
+        by_hand: bool = False,
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(WORDS, SIZE)
+        self.dropout = nn.Dropout(0.5)
+        self.weigh, self.back = Weigh(form, by_hand=by_hand), back
+        self.output = output or nn.Linear(SIZE, CLASSES)
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        hidden = self.dropout(self.embedding(tokens))
+        return self.output((self.back(self.weigh(hidden, mask))[:, None] @ hidden)[:, 0])
+
+
+def two_rows(weights: Tensor) -> Tensor:
+    sharper = weights**2
+    return torch.stack([weights, sharper / sharper.sum(-1, keepdim=True)], 1)
+
+
+def mask_of(weights: Tensor) -> Tensor:
+    return weights > 0
+
+
+class Inside(nn.Module):
+    """The commonest form: attention used inside the module, the weights returned for looking."""
+
+    def __init__(self, attend: nn.Module) -> None:
+        super().__init__()
+        self.embedding, self.attend, self.output = (
+            nn.Embedding(WORDS, SIZE),
+            attend,
+            nn.Linear(SIZE, CLASSES),
+        )
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        return self.output(self.attend(self.embedding(tokens), mask)[0])
+
+
+class Pool(nn.Module):
+    """What `returned` are for looking: the weights themselves, or a copy of them."""
+
+    def __init__(self, returned: Callable[[Tensor], Tensor] = lambda weights: weights) -> None:
+        super().__init__()
+        self.score, self.returned = nn.Linear(SIZE, 1), returned
+
+    def forward(self, hidden: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        weights = functional.softmax(self.score(hidden)[..., 0].masked_fill(~mask, -1e9), dim=-1)
+        return (weights[:, None] @ hidden)[:, 0], self.returned(weights)
+
+
+class Attends(nn.Module):
+    """Self-attention by hand, (B,heads,Q,N) or, with one head, (B,Q,N); the head reads one position or the mean."""
+
+    def __init__(self, heads: int, reads: str) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(WORDS, SIZE)
+        self.project, self.weigh = nn.Linear(SIZE, 2 * SIZE), nn.Softmax(-1)
+        self.output, self.heads, self.reads = nn.Linear(SIZE, CLASSES), heads, reads
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> dict[str, Tensor] | tuple[Tensor, str]:
+        hidden = self.embedding(tokens)
+        parts = (
+            part.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for part in self.project(hidden).chunk(2, -1)
+        )
+        q, k = parts
+        values = hidden.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        scores = (q @ k.transpose(-1, -2)).masked_fill(~mask[:, None, None], -torch.inf)
+        weights = self.weigh(scores[:, 0] if self.heads == 1 else scores)
+        out = (weights[:, None] if self.heads == 1 else weights) @ values
+        return self.output(read(out.transpose(1, 2).flatten(2), mask, self.reads)), "and more"
+
+
+def read(hidden: Tensor, mask: Tensor, reads: str) -> Tensor:
+    if reads == "first":
+        return hidden[:, 0]
+    if reads == "last":
+        return hidden[torch.arange(len(hidden)), mask.sum(-1) - 1]
+    return (hidden * mask[..., None]).sum(1) / mask.sum(-1, keepdim=True)
+
+
+class Multihead(nn.Module):
+    """One nn.MultiheadAttention behind a learnt query, and a linear output."""
+
+    def __init__(
+        self, *, batch_first: bool = True, bias: bool = True, values: int | None = None
+    ) -> None:
+        super().__init__()
+        self.embedding, self.query = nn.Embedding(WORDS, SIZE), nn.Parameter(torch.zeros(SIZE))
+        self.values = nn.Linear(SIZE, values or SIZE)
+        self.attention = nn.MultiheadAttention(
+            SIZE, 2, batch_first=batch_first, bias=bias, vdim=values
+        )
+        self.output = nn.Linear(SIZE, CLASSES)
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        hidden = self.embedding(tokens)
+        query = self.query.expand(len(tokens), 1, SIZE)
+        given = (query, hidden, self.values(hidden))
+        if not self.attention.batch_first:
+            out, _ = self.attention(
+                *(each.transpose(0, 1) for each in given), key_padding_mask=~mask
+            )
+            return self.output(out[0])
+        return self.output(self.attention(*given, key_padding_mask=~mask)[0][:, 0])
+
+
+class Encoder(nn.Module):
+    """nn.TransformerEncoder as the tutorials have it."""
+
+    def __init__(
+        self,
+        reads: str,
+        *,
+        causal: bool = False,
+        batch_first: bool = True,
+        layers: int = 2,
+        padded: bool = True,
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(WORDS, SIZE)
+        layer = nn.TransformerEncoderLayer(SIZE, 2, 12, 0.3, batch_first=batch_first)
+        self.encoder = nn.TransformerEncoder(layer, layers, enable_nested_tensor=batch_first)
+        self.output, self.reads, self.causal, self.padded = (
+            nn.Linear(SIZE, CLASSES),
+            reads,
+            causal,
+            padded,
+        )
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        first = self.encoder.layers[0].self_attn.batch_first
+        hidden = self.embedding(tokens if first else tokens.T)
+        ahead = (
+            torch.ones(tokens.shape[1], tokens.shape[1], dtype=torch.bool).triu(1)
+            if self.causal
+            else None
+        )
+        out = self.encoder(hidden, mask=ahead, src_key_padding_mask=~mask if self.padded else None)
+        return self.output(read(out if first else out.transpose(0, 1), mask, self.reads))
+
+
+class ClassToken(nn.Module):
+    """Puts a vector of its own before the text and reads there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.start = nn.Embedding(WORDS, SIZE), nn.Parameter(torch.zeros(SIZE))
+        self.attention, self.output = (
+            nn.MultiheadAttention(SIZE, 2, batch_first=True),
+            nn.Linear(SIZE, CLASSES),
+        )
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        hidden = torch.cat([self.start.expand(len(tokens), 1, SIZE), self.embedding(tokens)], 1)
+        hide = torch.cat([torch.zeros_like(mask[:, :1]), ~mask], 1)
+        return self.output(self.attention(hidden, hidden, hidden, key_padding_mask=hide)[0][:, 0])
+
+
+def hooked(model: nn.Module, alpha: str, **options: Any) -> Any:
+    return from_hooks(model, alpha=alpha, embedding="embedding", **options)
+
+
+MODELS: dict[str, tuple[Callable[[], nn.Module], str, dict[str, Any], tuple[int, bool]]] = {
+    # name: the model, alpha=, options, (rows, has a readout)
+    "weights": (Additive, "weigh", {}, (1, True)),
+    "column": (
+        lambda: Additive(lambda w: w[..., None], lambda w: w[..., 0], by_hand=True),
+        "weigh",
+        {},
+        (1, True),
+    ),
+    "in a tuple": (
+        lambda: Additive(lambda w: ("name", w, mask_of(w)), lambda out: out[1], by_hand=True),
+        "weigh",
+        {},
+        (1, True),
+    ),
+    "rows": (
+        lambda: Additive(two_rows, lambda out: out.mean(1), by_hand=True),
+        "weigh",
+        {},
+        (2, False),
+    ),
+    "not linear": (
+        lambda: Additive(output=nn.Sequential(nn.Tanh(), nn.Linear(SIZE, CLASSES))),
+        "weigh",
+        {},
+        (1, False),
+    ),
+    "used inside": (lambda: Inside(Pool()), "attend", {}, (1, True)),
+    "used inside, a copy returned": (lambda: Inside(Pool(lambda w: w.clone())), "attend", {}, (1, True)),
+    "four dimensions": (lambda: Attends(2, "first"), "weigh", {}, (2, False)),
+    "one head of four dimensions": (lambda: Attends(2, "last"), "weigh", {"heads": 1}, (1, True)),
+    "three dimensions": (lambda: Attends(1, "last"), "weigh", {}, (1, True)),
+    "three dimensions, pooled": (lambda: Attends(1, "mean"), "weigh", {}, (12, False)),
+    "multihead": (Multihead, "attention", {}, (2, False)),
+    "one head": (Multihead, "attention", {"heads": 0}, (1, True)),
+    "time first, no bias": (lambda: Multihead(batch_first=False, bias=False), "attention", {}, (2, False)),
+    "other size of values": (lambda: Multihead(values=5), "attention", {"heads": [1]}, (1, True)),
+    "class token": (ClassToken, "attention", {"before": 1, "heads": 1}, (1, True)),
+    "encoder": (lambda: Encoder("first"), "encoder", {}, (2, False)),
+    "lower layer": (lambda: Encoder("mean"), "encoder.layers.0", {}, (24, False)),
+    "causal": (lambda: Encoder("last", causal=True), "encoder.layers.1.self_attn", {"heads": 0}, (1, False)),
+    "causal, pooled": (lambda: Encoder("mean", causal=True, layers=1), "encoder", {}, (24, False)),
+    "encoder, time first": (
+        lambda: Encoder("last", batch_first=False),
+        "encoder",
+        {"batch_first": False},
+        (2, False),
+    ),
+}  # fmt: skip
+
+
+# Laws ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_law_is_kept_and_every_control_moves(name: str) -> None:
+    make, alpha, options, (rows, has_readout) = MODELS[name]
+    network = sharp(make())
+    model = hooked(network, alpha, **options)
+    record = model.read(BATCH)
+    assert record.alpha.shape[1] == rows
+    assert (record.readout is not None) == has_readout
+    real = record.mask.sum(-1) > 2
+    spread = (record.alpha.amax(-1) * record.mask.sum(-1))[real]
+    assert spread.median() > 1.3, "attention is too even to show anything"
+    report = check_model(model, BATCH)
+    assert [law.verdict for law in report.laws] == ["kept"] * len(report.laws), str(report)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_hooks_change_nothing_by_themselves(name: str) -> None:
+    make, alpha, options, _ = MODELS[name]
+    network = sharp(make(), torch.float32)
+    record = hooked(network, alpha, **options).read(BATCH)
+    network.eval()
+    own = network(
+        BATCH.tokens, BATCH.mask
+    )  # with gradients, so that PyTorch does not take its fast path
+    own = own[0] if isinstance(own, tuple) else own
+    assert torch.equal(record.logits, own)
+
+
+def test_the_fast_path_of_pytorch_is_the_same_to_rounding() -> None:
+    network = sharp(Encoder("first"), torch.float32).eval()
+    record = hooked(network, "encoder").read(BATCH)
+    with torch.no_grad(), pytest.warns(UserWarning, match="nested tensors"):
+        fast = network(BATCH.tokens, BATCH.mask)
+    assert (fast - record.logits).abs().max() < 1e-6 * record.logits.abs().max()
+
+
+# Against computations of their own ----------------------------------------------------------------------------------------
+
+
+def test_weights_and_what_if_of_a_hand_written_model() -> None:
+    network = sharp(Additive()).eval()
+    model = hooked(network, "weigh")
+    record = model.read(BATCH)
+    hidden = network.embedding(BATCH.tokens)
+    torch.testing.assert_close(
+        record.alpha[:, 0], network.weigh(hidden, BATCH.mask), rtol=0, atol=0
+    )
+    torch.testing.assert_close(
+        record.readout, network.output(hidden) * BATCH.mask[..., None], rtol=0, atol=1e-12
+    )
+    other = random_alpha(record.mask, 5, torch.float64, count=4)
+    expected = network.output((other @ hidden[:, None])[:, :, 0])
+    torch.testing.assert_close(model.decode(record, other), expected, rtol=0, atol=1e-12)
+    assert (expected - record.logits[:, None]).abs().amax((0, 2)).min() > 0.1
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_multihead_weights_are_those_pytorch_returns(batch_first: bool, dtype: torch.dtype) -> None:
+    network = sharp(Multihead(batch_first=batch_first), dtype).eval()
+    kept: list[Tensor] = []
+    handle = network.attention.register_forward_hook(
+        lambda module, args, options, out: kept.append(functional_weights(module, args, options)),
+        with_kwargs=True,
+    )
+    record = hooked(network, "attention").read(BATCH)
+    handle.remove()
+    tolerance = 1e-6 if dtype == torch.float32 else 1e-12
+    torch.testing.assert_close(record.alpha, kept[-1][:, :, 0], rtol=0, atol=tolerance)
+
+
+def functional_weights(module: nn.MultiheadAttention, args: Any, options: Any) -> Tensor:
+    """PyTorch's own, per head; through forward, so that no hook runs again."""
+    return module.forward(
+        *args, **{**options, "need_weights": True, "average_attn_weights": False}
+    )[1].detach()
+
+
+@pytest.mark.parametrize("reads", ["first", "mean"])
+def test_what_if_of_multihead_attention_is_what_pytorch_computes_with_such_weights(
+    reads: str,
+) -> None:
+    """PyTorch itself can be made to use given weights: scores of 0, and log alpha as a float mask."""
+    network = sharp(Encoder(reads, layers=1)).eval()
+    model = hooked(network, "encoder")
+    record = model.read(BATCH)
+    other = random_alpha(record.mask, 3, torch.float64, count=1)[:, 0]
+    got = model.decode(record, other)
+    examples, items = BATCH.tokens.shape
+    attention = network.encoder.layers[0].self_attn
+    hidden = network.embedding(BATCH.tokens)
+    own = functional_weights(attention, (hidden, hidden, hidden), {"key_padding_mask": ~BATCH.mask})
+    rows = other.unflatten(1, (-1, 2)).transpose(1, 2)  # (B,heads,P,N)
+    weights = (
+        torch.cat([rows, own[:, :, 1:]], 2)
+        if reads == "first"
+        else rows.where(BATCH.mask[:, None, :, None], own)
+    )
+    with torch.no_grad():
+        attention.in_proj_weight[: 2 * SIZE] = 0
+        attention.in_proj_bias[: 2 * SIZE] = 0
+    forced = weights.log().clamp_min(-1e4).reshape(examples * 2, items, items)
+    expected = network.output(read(network.encoder(hidden, mask=forced), BATCH.mask, reads))
+    torch.testing.assert_close(got, expected, rtol=0, atol=1e-10)
+    assert (got - record.logits).abs().max() > 0.1
+
+
+def test_alternatives_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = hooked(sharp(Encoder("first")), "encoder")
+    record = model.read(BATCH)
+    other = random_alpha(record.mask, 1, torch.float64, count=5)
+    together = model.decode(record, other)
+    monkeypatch.setattr("attnaudit.models.hooked.model._TOKENS_AT_ONCE", 4 * BATCH.tokens.shape[1])
+    torch.testing.assert_close(model.decode(record, other), together, rtol=0, atol=1e-12)
+    assert (together[:, 0] - together[:, 1]).abs().max() > 0.01
+
+
+# Sites --------------------------------------------------------------------------------------------------------------------
+
+
+def test_rows_go_position_by_position_and_head_by_head() -> None:
+    network = sharp(Attends(2, "mean")).eval()
+    record = hooked(network, "weigh").read(BATCH)
+    kept: list[Tensor] = []
+    handle = network.weigh.register_forward_hook(lambda _, __, out: kept.append(out))
+    network(BATCH.tokens, BATCH.mask)
+    handle.remove()
+    torch.testing.assert_close(record.alpha[2, 2 * 3 + 1], kept[0][2, 1, 3], rtol=0, atol=0)
+    empty = ~record.mask.any(-1)
+    assert torch.equal(empty, ~BATCH.mask.repeat_interleave(2, 1))
+    assert (record.alpha[empty] == 0).all()
+
+
+def test_the_causal_mask_is_the_mask_of_the_rows() -> None:
+    record = hooked(sharp(Encoder("mean", causal=True, layers=1)), "encoder", heads=0).read(BATCH)
+    items = BATCH.tokens.shape[1]
+    seen = (
+        torch.ones(items, items, dtype=torch.bool).tril()
+        & BATCH.mask[:, None]
+        & BATCH.mask[:, :, None]
+    )
+    assert torch.equal(record.mask, seen)
+
+
+def test_a_class_token_is_attended_but_does_not_count() -> None:
+    record = hooked(sharp(ClassToken()), "attention", before=1).read(BATCH)
+    assert record.mask[:, :, 0].all()
+    assert not record.content[:, 0].any()
+    assert torch.equal(record.content[:, 1:], BATCH.mask)
+    assert record.item_of_token[0, :3].tolist() == [1, 2, 3]
+    assert torch.equal(record.item_of_token < 0, ~BATCH.mask)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [0, "first", lambda batch: torch.zeros(len(batch), dtype=torch.int64)],
+    ids=["number", "name", "function"],
+)
+def test_a_position_named_is_the_one_found(query: Any) -> None:
+    network = sharp(Encoder("first"))
+    found, named = (
+        hooked(network, "encoder").read(BATCH),
+        hooked(network, "encoder", query=query).read(BATCH),
+    )
+    assert torch.equal(found.alpha, named.alpha)
+    assert not torch.equal(
+        found.alpha, hooked(network, "encoder.layers.0", query=3).read(BATCH).alpha
+    )
+
+
+def test_last_counts_in_the_text_not_in_the_batch() -> None:
+    network = sharp(Encoder("last"))
+    by_name, found = (hooked(network, "encoder", query=query).read(BATCH) for query in (-1, "auto"))
+    assert torch.equal(by_name.alpha, found.alpha)
+
+
+def test_a_batch_of_one_word_texts_does_not_decide_the_position() -> None:
+    model = hooked(sharp(Encoder("last")), "encoder")
+    short = Batch(("a", "b"), torch.tensor([[7], [9]]), torch.ones(2, 1, dtype=torch.bool))
+    assert model.read(short).alpha.shape == (2, 2, 1)
+    whole = model.read(BATCH)
+    assert torch.equal(
+        whole.alpha, hooked(model.inner.model, "encoder", query="last").read(BATCH).alpha
+    )
+
+
+def test_items_that_the_model_itself_leaves_out() -> None:
+    def inner(batch: Batch) -> Tensor:
+        return batch.mask & (batch.tokens > 3)
+
+    network = sharp(Additive())
+    model = hooked(
+        network,
+        "weigh",
+        mask=inner,
+        call=lambda network, batch: network(batch.tokens, inner(batch)),
+    )
+    record = model.read(BATCH)
+    assert torch.equal(record.content, inner(BATCH))
+    assert check_model(model, BATCH).kept
+    assert not check_model(hooked(network, "weigh", mask=inner), BATCH).kept
+
+
+# Readouts -----------------------------------------------------------------------------------------------------------------
+
+
+def test_exact_audits_apply_where_the_output_is_linear_in_one_head() -> None:
+    one, both = (hooked(sharp(Multihead()), "attention", heads=heads) for heads in (0, "all"))
+    results = attnaudit.audit(
+        one, BATCH, audits=["furthest"], measures=["leave_one_out", "gradient"], show_progress=False
+    )
+    mean = results.summary().set_index(["audit", "metric"])["mean"]
+    assert mean["furthest", "exact"] == 1.0
+    assert 0.0 < mean["furthest", "jsd"] == mean["furthest", "upper"] < mean["furthest", "jsd_any"]
+    assert mean["furthest", "tvd"] < 0.0101
+    assert results.about["has_readout"]
+    assert len(results.card().answers) == 5
+    held = attnaudit.audit(
+        both, BATCH, audits=["permutation"], measures=["attention"], show_progress=False
+    )
+    assert not held.about["has_readout"]
+    assert held.summary().set_index("metric")["mean"]["tvd_median"] > 0.01
+
+
+def test_the_audit_is_the_same_with_and_without_the_readout() -> None:
+    tables = []
+    for readout in ("auto", "none"):
+        model = hooked(sharp(Multihead()), "attention", heads=0, readout=readout)
+        values = attnaudit.audit(
+            model,
+            BATCH,
+            audits=["permutation", "uniform_attention", "top_item"],
+            measures=["attention"],
+            show_progress=False,
+        ).frame()
+        values = values[values["metric"] != "tvd_reach"]  # which takes a readout
+        tables.append(values["value"].to_numpy())
+    assert len(tables[0]) > 20
+    torch.testing.assert_close(
+        torch.tensor(tables[0]), torch.tensor(tables[1]), rtol=0, atol=1e-9, equal_nan=True
+    )
+
+
+def test_the_readout_of_a_glass_model_is_found_again() -> None:
+    glass = Glass("shifted", dtype=torch.float64)
+    batch = glass_batch(6)
+    record = glass.read(batch)
+    assert record.readout is not None
+    found = find_readout(glass, record)
+    torch.testing.assert_close(found, record.readout * batch.mask[..., None], rtol=0, atol=1e-12)
+
+
+class Bent(Glass):
+    """A glass model whose output is linear but for a bend where `extra` is not 0."""
+
+    extra: Callable[[Tensor], Tensor]
+
+    def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
+        record = super().read(batch, embeddings)
+        return replace(record, readout=None, logits=self.decode(record, record.alpha))
+
+    def decode(self, record: Record, alpha: Tensor) -> Tensor:
+        bend = type(self).extra(alpha)[..., 0, None]
+        return super().decode(record, alpha) + bend * torch.tensor([1.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("extra", "linear"),
+    [
+        (lambda alpha: 0 * alpha.sum(-1), True),
+        (lambda alpha: (alpha**2).sum(-1), False),
+        (lambda alpha: (alpha.amax(-1) - 0.99).clamp_min(0), False),  # at the corners only
+        (lambda alpha: ((alpha > 0).sum(-1) == 2).double(), False),  # on the edges only
+    ],
+    ids=["straight", "square", "corners", "edges"],
+)
+def test_a_bend_anywhere_is_no_readout(extra: Callable[[Tensor], Tensor], linear: bool) -> None:
+    class Here(Bent):
+        pass
+
+    Here.extra = staticmethod(extra)  # type: ignore[assignment]
+    model = with_readout(Here("oracle", dtype=torch.float64))
+    assert (model.read(glass_batch(6)).readout is not None) == linear
+
+
+class Counting(Bent):
+    """How many attentions were decoded?"""
+
+    passes: list[int]
+
+    def decode(self, record: Record, alpha: Tensor) -> Tensor:
+        self.passes.append(1 if alpha.dim() == 3 else alpha.shape[1])
+        return super().decode(record, alpha)
+
+
+def counting(extra: Callable[[Tensor], Tensor]) -> Counting:
+    class Here(Counting):
+        passes: list[int] = []  # noqa: RUF012  # one for each class made here
+
+    Here.extra = staticmethod(extra)  # type: ignore[assignment]
+    return Here("oracle", dtype=torch.float64)
+
+
+def test_a_readout_is_looked_for_only_where_it_is_used() -> None:
+    batch = glass_batch(4)
+    inner = counting(lambda alpha: 0 * alpha.sum(-1))
+    model = with_readout(inner)
+    record = model.read(batch)
+    assert record.readout is not None
+    looked = [
+        1,
+        3,
+        batch.tokens.shape[1],
+        7,
+    ]  # its own, the trial, each item alone, the verification
+    assert inner.passes == looked
+    model.read(batch, record.embeddings)
+    model.leave_out(record)  # type: ignore[attr-defined]
+    assert set(inner.passes[len(looked) :]) == {1}
+
+
+def test_a_trial_of_three_attentions_shows_most_outputs_that_are_not_linear() -> None:
+    inner = counting(lambda alpha: (alpha**2).sum(-1))
+    assert with_readout(inner).read(glass_batch(4)).readout is None
+    assert inner.passes == [1, 3]
+
+
+def test_what_a_model_offers_besides_is_passed_on() -> None:
+    model = hooked(sharp(Encoder("first")), "encoder", heads=[1, 0])
+    assert model.about == {
+        "model": "Encoder",
+        "alpha": "encoder.layers.1.self_attn",
+        "embedding": "embedding",
+        "query": "auto",
+        "heads": [1, 0],
+    }
+    assert model.vocabulary_size == WORDS
+    assert not hasattr(model, "spell")
+
+
+# Refused in words ---------------------------------------------------------------------------------------------------------
+
+
+class Ignored(nn.Module):
+    """Computes with one attention and returns another for looking."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score = nn.Linear(SIZE, 1)
+
+    def forward(self, hidden: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        query = self.score(hidden).expand_as(hidden)
+        out = functional.scaled_dot_product_attention(
+            query, hidden, hidden, attn_mask=mask[:, None]
+        )
+        return out[:, 0], self.score(hidden)[..., 0].masked_fill(~mask, -torch.inf).softmax(-1)
+
+
+class Wrapping(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(SIZE, 2, batch_first=True)
+
+    def forward(self, hidden: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        out, weights = self.attention(hidden, hidden, hidden, key_padding_mask=~mask)
+        return out[:, 0], weights
+
+
+class Twice(Additive):
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        return super().forward(tokens, mask) + super().forward(tokens, mask)
+
+
+class Answers(Additive):
+    def __init__(self, form: Callable[[Tensor], Any]) -> None:
+        super().__init__()
+        self.answer = form
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Any:
+        return self.answer(super().forward(tokens, mask))
+
+
+REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
+    "weights for looking": (
+        lambda: Inside(Ignored()),
+        {"alpha": "attend"},
+        "that 'attend' returns do not change the logits: they are for looking only.*computes by a softmax inside do not change",
+    ),
+    "a multihead inside": (
+        lambda: Inside(Wrapping()),
+        {"alpha": "attend"},
+        "It holds an nn.MultiheadAttention: point alpha= at 'attend.attention'",
+    ),
+    "used before as well": (
+        lambda: Additive(
+            lambda w: (w, w.cumsum(-1)), lambda out: out[0] + out[1] / out[1].sum(-1, keepdim=True), by_hand=True
+        ),
+        {"alpha": "weigh"},
+        "returns weights together with something it has already computed from them, and the logits hang on that too",
+    ),
+    "times 0": (
+        lambda: Additive(back=lambda w: w * 0 + 0.1, by_hand=True),
+        {"alpha": "weigh"},
+        "that 'weigh' returns do not change the logits",
+    ),
+    "no shape fits": (
+        lambda: Inside(Pool(lambda w: w * 1)),
+        {"alpha": "attend", "before": 1},
+        r"a tuple of a tensor of shape \(6, 8\), a tensor of shape \(6, 12\). Expected attention weights over the 13 items.*before=",
+    ),
+    "detached": (
+        lambda: Additive(back=lambda w: w.detach()),
+        {"alpha": "weigh"},
+        "or the graph is cut after them",
+    ),
+    "scores": (
+        lambda: Additive(),
+        {"alpha": "weigh.score"},
+        r"The module 'weigh.score' returns a tensor of shape \(6, 12, 1\).*ran 0 times",
+    ),
+    "several in the tuple": (
+        lambda: Additive(lambda w: (w, w), lambda out: out[1], by_hand=True),
+        {"alpha": "weigh"},
+        "say which with member=",
+    ),
+    "twice": (Twice, {"alpha": "weigh"}, "the module 'weigh' to run once in a forward pass; it ran 2 times"),
+    "no such module": (Additive, {"alpha": "wiegh"}, "has no module 'wiegh' .alpha=.. Its modules: embedding, dropout, weigh, weigh.score"),
+    "no such embedding": (Additive, {"alpha": "weigh", "embedding": "words"}, "has no module 'words' .embedding=."),
+    "not an embedding": (Additive, {"alpha": "weigh", "embedding": "output"}, "'output' gave no embeddings of shape .B,T,E. with B = 6, T = 12"),
+    "no such head": (Multihead, {"alpha": "attention", "heads": 2}, "There is no head 2: 'attention' has 2"),
+    "heads twice": (Multihead, {"alpha": "attention", "heads": [1, 1]}, "heads is .all., a number or different numbers"),
+    "no such query": (Multihead, {"alpha": "attention", "query": "middle"}, "There is no query position 'middle'. Choose from: auto, first, last, all"),
+    "wrong query": (lambda: Encoder("first"), {"alpha": "encoder", "query": 2}, "do not hang on the attention at query=2, but on that at position 0"),
+    "query outside": (lambda: Encoder("first"), {"alpha": "encoder", "query": lambda batch: batch.mask.sum(-1) + 9}, "query= must give one position from 0 to 11"),
+    "wrong mask": (Additive, {"alpha": "weigh", "mask": lambda batch: batch.mask[:, 1:]}, "mask= must give a bool tensor of shape .B,N. = .6, 12."),
+    "no such readout": (Additive, {"alpha": "weigh", "readout": "yes"}, "readout is .auto. or .none., got 'yes'"),
+    "negative before": (Additive, {"alpha": "weigh", "before": -1}, "before counts items"),
+    "regression": (lambda: Answers(lambda out: out[:, 0]), {"alpha": "weigh"}, "one number for each example: a regression.*torch.stack"),
+    "token classes": (lambda: Answers(lambda out: out[:, None]), {"alpha": "weigh"}, r"returns a tensor of shape \(6, 1, 2\). Expected logits"),
+    "other arguments": (lambda: nn.Sequential(nn.Embedding(9, 9)), {"alpha": "0", "embedding": "0"}, "Sequential cannot be run as model.batch.tokens, batch.mask.*call=lambda"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_is_refused_in_words(name: str) -> None:
+    make, options, text = REFUSED[name]
+    network = sharp(make())
+    before = state_of(network)
+    with pytest.raises(InputError) as caught:
+        from_hooks(network, **{"embedding": "embedding", **options}).read(BATCH)
+    assert re.search(text, str(caught.value), re.DOTALL), str(caught.value)
+    assert state_of(network) == before
+
+
+def test_member_says_which() -> None:
+    network = sharp(Additive(lambda w: (w.flip(-1), w), lambda out: out[1], by_hand=True))
+    assert check_model(hooked(network, "weigh", member=1), BATCH).kept
+    # Not even where a softmax inside would serve: it is not what was pointed at.
+    network.weigh.by_hand = False
+    with pytest.raises(InputError, match="do not change the logits"):
+        hooked(network, "weigh", member=0).read(BATCH)
+
+
+def test_what_is_computed_from_the_weights_for_looking_does_no_harm() -> None:
+    network = sharp(Additive(lambda w: (w, w.square().sum(-1)), lambda out: out[0], by_hand=True))
+    assert check_model(hooked(network, "weigh"), BATCH).kept
+
+
+@pytest.mark.parametrize("options", [{"add_bias_kv": True}, {"add_zero_attn": True}])
+def test_multihead_attention_to_what_is_no_item_is_refused(options: dict[str, bool]) -> None:
+    network = Multihead()
+    network.attention = nn.MultiheadAttention(SIZE, 2, batch_first=True, **options)
+    with pytest.raises(InputError, match="attends to something that is no item"):
+        hooked(sharp(network), "attention").read(BATCH)
+
+
+def test_the_class_that_errors_show_keeps_the_laws() -> None:
+    with pytest.raises(InputError) as caught:
+        hooked(sharp(Inside(Ignored())), "attend").read(BATCH)
+    shown = str(caught.value).split("\n\n", 1)[1]
+    assert shown == OWN_CLASS
+    assert len([line for line in shown.splitlines() if line.strip()]) <= 16
+    names: dict[str, Any] = {"torch": torch, "attnaudit": attnaudit}
+    exec(shown, names)
+    weigh = Weigh(lambda weights: weights)
+    model = names["Mine"](nn.Embedding(WORDS, SIZE), Encode(), weigh, nn.Linear(SIZE, CLASSES))
+    report = check_model(sharp(model), BATCH)
+    assert [law.verdict for law in report.laws] == ["kept"] * len(report.laws), str(report)
+    found = with_readout(model).read(BATCH).readout
+    assert found is not None
+
+
+class Encode(nn.Module):
+    def forward(self, words: Tensor, mask: Tensor) -> Tensor:
+        return words.tanh() * mask[..., None]
+
+
+# Laws that a user's model breaks ------------------------------------------------------------------------------------------
+
+
+class PoolsPadding(Encoder):
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        return self.output(self.encoder(self.embedding(tokens), src_key_padding_mask=~mask).mean(1))
+
+
+@pytest.mark.parametrize(
+    ("make", "law"),
+    [
+        (lambda: PoolsPadding("mean", layers=1), "5 padding and batch independence of logits"),
+        (lambda: Encoder("first", padded=False, layers=1), "2 simplex"),
+    ],
+)
+def test_check_says_which_law_a_model_breaks_and_why(
+    make: Callable[[], nn.Module], law: str
+) -> None:
+    report = check_model(hooked(sharp(make()), "encoder"), BATCH)
+    lines = str(report).splitlines()
+    (at,) = [at for at, line in enumerate(lines) if line.startswith(f"broken       {law}")]
+    cause = {
+        "5": "the padding mask does not reach the encoder or the attention",
+        "2": "padding is attended",
+    }
+    assert f"likely cause: {cause[law[0]]}" in lines[at + 1]
+    assert "Some laws are broken" in report.sentence
+
+
+def test_the_check_command_on_hooked_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "my_hooked.py").write_text(
+        "import attnaudit, torch\n"
+        "from torch import nn\n"
+        "class Net(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        torch.manual_seed(0)\n"
+        "        self.words, self.score = nn.Embedding(9, 4), nn.Linear(4, 1)\n"
+        "        self.weigh, self.out = nn.Softmax(-1), nn.Linear(4, 2)\n"
+        "    def forward(self, tokens, mask):\n"
+        "        x = self.words(tokens)\n"
+        "        a = self.weigh(self.score(x)[..., 0].masked_fill(~mask, -1e9))\n"
+        "        return self.out((a[:, None] @ x)[:, 0])\n"
+        "net = Net()\n"
+        "model = attnaudit.from_hooks(net, alpha='weigh', embedding='words')\n"
+        "batch = attnaudit.Batch(('a', 'b'), torch.tensor([[4, 8], [77, 0]]), torch.tensor([[True, True], [True, False]]))\n"
+        "def unknown_word():\n"
+        "    return model, batch\n"
+    )
+    with torch.random.fork_rng(devices=[]):
+        kept = CliRunner().invoke(app, ["check", "my_hooked:model"])
+    assert kept.exit_code == 0, kept.output
+    assert "kept         7 readout" in kept.output
+    assert "All laws are kept." in kept.output
+    unread = CliRunner().invoke(app, ["check", "my_hooked:unknown_word"])
+    assert unread.exit_code == 1
+    assert "broken       0 reading" in unread.output
+    assert "the model raised IndexError" in unread.output
+    with pytest.raises(InputError, match="is a torch module without read and decode"):
+        CliRunner().invoke(app, ["check", "my_hooked:net"], catch_exceptions=False)
+
+
+# As found -----------------------------------------------------------------------------------------------------------------
+
+
+def state_of(network: nn.Module) -> list[Any]:
+    kept: list[Any] = [torch.backends.mha.get_fastpath_enabled()]
+    for module in network.modules():
+        hooks = (
+            module._forward_hooks,
+            module._forward_pre_hooks,
+            module._forward_hooks_with_kwargs,
+        )
+        kept.append((module.training, [len(each) for each in hooks], "forward" in module.__dict__))
+        kept += [
+            (p.requires_grad, p.grad is None, p._version) for p in module.parameters(recurse=False)
+        ]
+    return kept
+
+
+class Fails(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("make", "alpha"),
+    [
+        (Additive, "weigh"),
+        (lambda: Inside(Pool()), "attend"),
+        (lambda: Encoder("first"), "encoder"),
+    ],
+    ids=["returned", "inside", "multihead"],
+)
+def test_the_model_is_as_found_also_after_an_exception(
+    make: Callable[[], nn.Module], alpha: str
+) -> None:
+    network = sharp(make())
+    network.embedding.eval()  # a mode that differs from the whole
+    model, before = hooked(network, alpha), state_of(network)
+    record = model.read(BATCH)
+    model.decode(record, record.alpha)
+    attnaudit.audit(
+        model, BATCH, audits=["permutation"], measures=["gradient"], show_progress=False
+    )
+    assert state_of(network) == before
+
+    during: list[Any] = []
+
+    def fail(*_: Any) -> None:
+        during.append(state_of(network))
+        raise Fails
+
+    handle = network.output.register_forward_pre_hook(fail)
+    before = state_of(network)
+    with pytest.raises(Fails):
+        model.read(BATCH)
+    with pytest.raises(Fails):
+        model.decode(record, record.alpha)
+    with pytest.raises(Fails):
+        hooked(network, alpha).read(BATCH)
+    assert state_of(network) == before
+    assert all(state != before for state in during), (
+        "nothing was changed that could have been left behind"
+    )
+    handle.remove()
+    with pytest.raises(RuntimeError):
+        model.decode(record, record.alpha[..., :-1])
+    with pytest.raises(IndexError):
+        model.read(Batch(("a",), torch.tensor([[WORDS]]), torch.ones(1, 1, dtype=torch.bool)))
+    handle = network.output.register_forward_pre_hook(lambda *_: None)
+    assert state_of(network) == before
+
+
+def test_a_model_that_is_not_deterministic_is_refused() -> None:
+    class Noisy(Additive):
+        calls = 0
+
+        def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+            self.calls += 1
+            return super().forward(tokens, mask) * (1 + 1e-3 * math.sqrt(self.calls))
+
+    with pytest.raises(
+        InputError, match="Putting the weights of 'weigh' back as they were changes the logits by"
+    ):
+        hooked(sharp(Noisy()), "weigh").read(BATCH)

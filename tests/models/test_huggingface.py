@@ -1,0 +1,605 @@
+"""Hugging Face models: the laws on every family, and each part against a computation of its own."""
+
+from __future__ import annotations
+
+import json
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+from scipy.stats import kendalltau
+
+import attnaudit
+from attnaudit.core.errors import InputError
+from attnaudit.core.simplex import random_alpha
+from attnaudit.core.tolerance import tolerance_of
+from attnaudit.laws.checks import check_model
+from attnaudit.measures.attention_norm import attention_norm
+from attnaudit.measures.gradient import gradient
+from attnaudit.measures.head_mean import head_mean
+from attnaudit.measures.leave_one_out import leave_one_out
+from attnaudit.measures.rollout import rollout
+from attnaudit.models.huggingface import from_huggingface, text_batches
+from attnaudit.models.huggingface.decode_paths import decode_by, possible_paths
+from tiny_transformers import FAMILIES, TEXTS, drawn, texts_for, tiny, tiny_model, tiny_tokenizer
+
+TAPPED = ("deberta", "deberta_v2")
+
+
+def wrapped(name: str, **options: Any) -> Any:
+    return from_huggingface(*tiny(name), **options)
+
+
+def read(name: str, **options: Any) -> tuple[Any, Any]:
+    model = wrapped(name, **options)
+    (batch,) = model.batches(texts_for(name))
+    with torch.no_grad():
+        return model, model.read(batch)
+
+
+def own(model: Any, batch: Any, **options: Any) -> Any:
+    """The user's model by itself, with eager attention; without the cache, which lays keys and values out otherwise in memory."""
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    pad = model.config.pad_token_id
+    ids = batch.tokens.masked_fill(~batch.mask, 0 if pad is None else pad)
+    types = (
+        {"token_type_ids": batch.types}
+        if batch.types is not None and "Distil" not in type(model).__name__
+        else {}
+    )
+    if "use_cache" in signature(model.forward).parameters:
+        options["use_cache"] = False
+    try:
+        with torch.no_grad():
+            return model(input_ids=ids, attention_mask=batch.mask.long(), **types, **options)
+    finally:
+        model.set_attn_implementation(before)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_keeps_every_law(name: str) -> None:
+    model = wrapped(name)
+    (batch,) = model.batches(texts_for(name))
+    report = check_model(model, batch)
+    assert [law.name for law in report.laws if law.verdict != "kept"] == []
+    assert any(law.name.startswith("8") for law in report.laws)
+    assert model.rule == FAMILIES[name][4]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_nothing_changes_where_nothing_is_overridden(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, record = read(name)
+    hugging, example = model.model, torch.arange(3)
+    monkeypatch.setattr(hugging.config, "pad_token_id", record.state.inputs.pad)
+    start = model.decision.decoder_start
+    decoder = {} if start is None else {"decoder_input_ids": torch.full((3, 1), start)}
+    out = own(hugging, record.batch, output_attentions=True, **decoder)
+    logits = (
+        out.logits
+        if model.decision.task == "classification"
+        else out.logits[example, record.state.positions]
+    )
+    assert torch.equal(logits, record.logits)
+    # The weights of a word are those of its pieces together, from the model's own output.
+    attentions = out.cross_attentions if hugging.config.is_encoder_decoder else out.attentions
+    row = attentions[-1][example, :, record.state.positions]
+    for at in range(3):
+        for item in range(record.content.shape[1]):
+            pieces = record.item_of_token[at] == item
+            assert torch.allclose(row[at][:, pieces].sum(-1), record.alpha[at, :, item], atol=1e-7)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_cheap_paths_give_what_the_whole_model_gives(name: str) -> None:
+    model, record = read(name)
+    assert model.paths == possible_paths(model)
+    assert model.paths[0] == ("above" if name in TAPPED else "fast")
+    assert record.state.path == []
+    model.decode(record, record.alpha)
+    assert record.state.path == [model.paths[0]]
+    other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
+    rows = record.state.pieces.to_tokens(other)
+    with torch.no_grad():
+        whole = decode_by("plain", model, record, rows)
+        for path in model.paths[:-1]:
+            assert (decode_by(path, model, record, rows) - whole).abs().max() <= tolerance_of(whole)
+    assert (whole[:, 0] - whole[:, 1]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["t5", "bart", "t5_lm", "bart_lm"])
+def test_alternatives_of_cross_attention_do_not_run_the_encoder_again(name: str) -> None:
+    model, record = read(name, layers="all")
+    assert model.paths == ("above", "plain")
+    other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
+    with torch.no_grad():
+        whole = decode_by("plain", model, record, record.state.pieces.to_tokens(other))
+        model.decode(record, record.alpha)  # settles the path
+        calls = []
+        for module in model.model.get_encoder().modules():
+            module.register_forward_hook(lambda module, *_: calls.append(type(module).__name__))
+        found = model.decode(record, other)
+    assert (found - whole).abs().max() <= tolerance_of(whole)
+    assert (whole[:, 0] - whole[:, 1]).abs().max() > 1e-3
+    assert not [
+        called for called in calls if "Attention" in called or "MLP" in called or "FF" in called
+    ]
+    assert calls  # the hooks work: the embedding is still called
+
+
+def test_a_path_that_does_not_give_the_logits_back_is_not_used() -> None:
+    model, record = read("bert")
+    wrong = attnaudit.Record(**{**vars(record), "logits": record.logits + 1e-3})
+    model.decode(wrong, wrong.alpha)
+    assert wrong.state.path == ["plain"]
+
+
+@pytest.mark.parametrize("name", ["bert", "albert", "gpt2", "llama", "deberta", "t5"])
+@pytest.mark.parametrize(
+    "site", [{"layers": "all"}, {"layers": [0, -1], "heads": [1, 3]}, {"layers": 0, "heads": 2}]
+)
+def test_other_sites_keep_the_laws_too(name: str, site: dict[str, Any]) -> None:
+    model = wrapped(name, **site)
+    (batch,) = model.batches(TEXTS)
+    layers, heads = len(model.calls), len(model.heads)
+    assert model.read(batch).alpha.shape[1] == layers * heads
+    report = check_model(model, batch)
+    assert [law.name for law in report.laws if law.verdict == "broken"] == []
+
+
+def test_rows_are_layer_by_layer_head_by_head() -> None:
+    model, every = read("bert", layers="all")
+    _, some = read("bert", layers=[0, 2], heads=[3, 1])
+    assert torch.equal(some.alpha, every.alpha[:, [1, 3, 9, 11]])
+    assert not torch.equal(some.alpha, every.alpha[:, [0, 1, 8, 9]])
+    assert model.about["layers"] == [0, 1, 2]
+
+
+def test_an_override_in_bert_is_what_its_layer_computes_by_hand() -> None:
+    model, record = read("bert")
+    bert = model.model
+    other = random_alpha(record.mask, 5, record.alpha.dtype, 1)[:, 0]
+    out = own(bert, record.batch, output_hidden_states=True)
+    states, layer = out.hidden_states[2], bert.bert.encoder.layer[2]
+    with torch.no_grad():
+        values = layer.attention.self.value(states).view(3, -1, 4, 4).transpose(1, 2)
+        own_row = own(bert, record.batch, output_attentions=True).attentions[2][:, :, 0]
+        weights = torch.zeros_like(own_row)
+        for at in range(3):
+            for item in range(other.shape[2]):
+                pieces = record.item_of_token[at] == item
+                if pieces.any():
+                    share = own_row[at][:, pieces] / own_row[at][:, pieces].sum(-1, keepdim=True)
+                    weights[at][:, pieces] = other[at, :, item, None] * share
+        attended = (weights[:, :, None] @ values)[:, :, 0].flatten(1)
+        first = layer.attention.output(attended, states[:, 0])
+        pooled = bert.bert.pooler(layer.feed_forward_chunk(first)[:, None])
+        by_hand = bert.classifier(pooled)
+    assert (model.decode(record, other) - by_hand).abs().max() < 1e-10
+    assert (by_hand - record.logits).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "gemma2"])
+def test_causal_masks_stay(name: str) -> None:
+    model, record = read(name, query=3)
+    later = record.item_of_token[0, 4:].unique()
+    later = later[later > record.item_of_token[0, 3]]
+    assert len(later)
+    assert not record.mask[0][:, later].any()
+    assert not record.alpha[0][:, later].any()
+    assert not record.content[0, later].any()
+    _, both_ways = read("bert", query=3)
+    assert both_ways.mask[0][:, later].all()
+    batch = record.batch
+    tokens = batch.tokens.clone()
+    tokens[0, 5] = tokens[0, 0]
+    again = model.read(attnaudit.models.huggingface.TextBatch(**{**vars(batch), "tokens": tokens}))
+    assert torch.equal(again.alpha[0], record.alpha[0])
+    assert not torch.equal(again.logits[0], record.logits[0])
+
+
+def test_a_sliding_window_keeps_far_words_out() -> None:
+    model = from_huggingface(tiny_model("mistral", sliding_window=4), tiny_tokenizer("decoder"))
+    (batch,) = model.batches(TEXTS)
+    record = model.read(batch)
+    reached = record.item_of_token[
+        0, record.state.positions[0] - 3 : record.state.positions[0] + 1
+    ].unique()
+    assert record.mask[0, 0].nonzero()[:, 0].tolist() == reached.tolist()
+    assert check_model(model, batch).kept
+
+
+def fingerprint(model: Any) -> list[Any]:
+    seen: list[Any] = [model.config._attn_implementation, model.config.pad_token_id]
+    for module in model.modules():
+        hooks = (
+            len(module._forward_hooks)
+            + len(module._forward_pre_hooks)
+            + len(module._backward_hooks)
+        )
+        seen += [module.training, hooks, "forward" in module.__dict__]
+        seen += [getattr(getattr(module, "config", None), "_attn_implementation", None)]
+    return seen + [(p.grad is None, p._version) for p in model.parameters()]
+
+
+@pytest.mark.parametrize("name", ["bert", "deberta", "llama", "t5"])
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_model_is_as_found(name: str, fails: bool) -> None:
+    hugging, tokenizer = tiny(name)
+    hugging.train()
+    before = fingerprint(hugging)
+    model = from_huggingface(hugging, tokenizer)
+    (batch,) = model.batches(TEXTS)
+    record = model.read(batch)
+    last = [module for module in hugging.modules() if isinstance(module, torch.nn.Linear)][-1]
+    inside: list[Any] = []
+
+    def broken(*_: Any) -> None:
+        inside.append(fingerprint(hugging))
+        raise RuntimeError("broken on the way")
+
+    if fails:
+        handle = last.register_forward_pre_hook(broken)
+        for use in (
+            lambda: model.read(batch),
+            lambda: model.decode(record, record.alpha),
+            lambda: model.leave_out(record),
+        ):
+            with pytest.raises(RuntimeError, match="on the way"):
+                use()
+        handle.remove()
+        assert any(each != before for each in inside)
+    else:
+        gradient(model, record, 0)
+        leave_one_out(model, record, 0)
+        rollout(model, record, 0)
+    assert fingerprint(hugging) == before
+    from attnaudit.models.interception import attention_tape
+
+    assert attention_tape._TAPE.get() is None
+    assert torch.overrides._len_torch_function_stack() == 0
+
+
+def test_embeddings_are_those_of_the_embedding_module_and_can_be_replaced() -> None:
+    for name in ("bert", "gpt2", "t5", "albert"):
+        model, record = read(name)
+        assert torch.equal(model.read(record.batch, record.embeddings).logits, record.logits)
+        moved = model.read(record.batch, record.embeddings * 1.5)
+        assert (moved.logits - record.logits).abs().max() > 1e-3
+        plain = model.wiring.embedding(record.batch.tokens)
+        assert torch.equal(plain[record.batch.mask], record.embeddings[record.batch.mask])
+
+
+def test_only_the_encoder_is_given_other_embeddings_where_both_halves_share_a_module() -> None:
+    hugging, tokenizer = tiny("t5")
+    hugging.transformer.decoder.embed_tokens = hugging.transformer.encoder.embed_tokens
+    model = from_huggingface(hugging, tokenizer)
+    (batch,) = model.batches(TEXTS)
+    assert torch.equal(model.read(batch).logits, own(hugging, batch).logits)
+
+
+def test_gradients_are_those_of_the_model_itself() -> None:
+    model, record = read("bert", leave_out="mask")
+    words = record.embeddings.detach().clone().requires_grad_()
+    chosen = model.read(record.batch, words).logits[:, 0].sum()
+    found = torch.autograd.grad(chosen, words)[0]
+    again = record.embeddings.detach().clone().requires_grad_()
+    batch = record.batch
+    out = model.model(
+        inputs_embeds=again, attention_mask=batch.mask.long(), token_type_ids=batch.types
+    )
+    expected = torch.autograd.grad(out.logits[:, 0].sum(), again)[0]
+    assert (found - expected).abs().max() < 1e-10
+    assert expected.abs().max() > 1e-3
+
+
+def test_deleting_a_word_is_reading_the_text_without_it() -> None:
+    model = wrapped("bert")
+    (batch,) = model.batches([("the film was good", "we liked it")])
+    record = model.read(batch)
+    without = model.leave_out(record)
+    spelled = model.spell(record, 0)
+    assert spelled == ["[CLS]", "the", "film", "was", "good", "[SEP]", "we", "liked", "it", "[SEP]"]
+    for word, pair in (
+        ("was", ("the film good", "we liked it")),
+        ("liked", ("the film was good", "we it")),
+    ):
+        (shorter,) = model.batches([pair])
+        expected = model.read(shorter).logits[0]
+        assert (without[0, spelled.index(word)] - expected).abs().max() < 1e-10
+        assert (expected - record.logits[0]).abs().max() > 1e-3
+    assert without[0, 0].isnan().all()
+
+
+@pytest.mark.parametrize(("form", "name"), [("mask", "bert"), ("pad", "bert"), ("pad", "gpt2")])
+def test_leaving_out_by_mask_or_padding(form: str, name: str) -> None:
+    model, record = read(name, leave_out=form)
+    assert model.about["leave_out"] == form
+    found = model.leave_out(record)
+    item = int(record.item_of_token[0, 3])
+    gone = record.item_of_token[0] == item
+    tokens, mask = record.batch.tokens[:1].clone(), record.batch.mask[:1].clone()
+    if form == "mask":
+        tokens[:, gone] = 4
+    else:
+        mask[:, gone] = False
+    types = {"token_type_ids": record.batch.types[:1]} if name == "bert" else {}
+    with torch.no_grad():
+        expected = model.model(input_ids=tokens, attention_mask=mask.long(), **types).logits[0]
+    assert (found[0, item] - expected).abs().max() < 1e-10
+    deleting, plain = read(name)
+    assert (deleting.leave_out(plain)[0, item] - expected).abs().max() > 1e-4
+    report = check_model(model, record.batch)
+    assert [law.name for law in report.laws if law.verdict != "kept"] == []
+
+
+def test_rollout_follows_the_words_down() -> None:
+    model, record = read("bert")
+    below = model.self_attention(record)
+    assert below.shape == (3, 2, 12, 12)
+    sums = below.sum(-1)[0]
+    assert torch.allclose(sums, torch.ones_like(sums))
+    row = own(model.model, record.batch, output_attentions=True).attentions[1][0].mean(0)
+    film, liked = (record.item_of_token[0] == item for item in (2, 9))
+    assert torch.allclose(below[0, 1, 2, 9], row[film][:, liked].sum(-1).mean())
+    rolled = rollout(model, record, 0)
+    assert torch.allclose(rolled.sum(-1), torch.ones_like(rolled[..., 0]))
+    _, upper = read("bert", layers=[1, 2])
+    with pytest.raises(attnaudit.errors.NotApplicable, match="several layers"):
+        rollout(wrapped("bert", layers=[1, 2]), upper, 0)
+
+
+def test_attention_times_the_length_of_the_values_by_hand() -> None:
+    model, record = read("bert", layers=[0, 2], heads=[1, 3])
+    found = attention_norm(model, record, 0)
+    expected = []
+    for layer in (0, 2):
+        kept: list[torch.Tensor] = []
+        block = model.model.bert.encoder.layer[layer].attention.self
+        handle = block.value.register_forward_hook(lambda _, __, out, kept=kept: kept.append(out))
+        row = own(model.model, record.batch, output_attentions=True).attentions[layer][:, :, 0]
+        handle.remove()
+        values = kept[0].unflatten(-1, (row.shape[1], -1))  # (B,T,H,D)
+        sizes = row * values.norm(dim=-1).transpose(1, 2)
+        for head in (1, 3):
+            words = torch.zeros_like(record.alpha[:, 0])
+            for at, item in (record.item_of_token >= 0).nonzero().tolist():
+                words[at, record.item_of_token[at, item]] += sizes[at, head, item]
+            expected.append(words)
+    assert torch.allclose(found, torch.stack(expected, 1), atol=1e-10)
+    assert not torch.allclose(found / found.sum(-1, keepdim=True), record.alpha, atol=1e-3)
+    with pytest.raises(attnaudit.errors.NotApplicable, match="out of reach"):
+        attention_norm(*read("deberta"), 0)
+
+
+def test_what_is_shown_in_place_of_attention_can_be_audited_in_its_place() -> None:
+    model = wrapped("bert")
+    (batch,) = model.batches(TEXTS)
+    record = model.read(batch)
+    mean = head_mean(model, record, 0)
+    assert torch.allclose(mean, record.alpha.mean(1))
+    audits = ["agreement:of=head_mean", "agreement:of=rollout", "top_k_agreement:of=head_mean"]
+    results = attnaudit.audit(
+        model,
+        [batch],
+        audits=audits,
+        measures=["gradient", "head_mean", "random"],
+        show_progress=False,
+    )
+    assert "rollout" in results.about["not_applicable"]["agreement:of=rollout"]
+    frame = results.frame()
+    told = frame[
+        (frame["audit"] == audits[0])
+        & (frame["measure"] == "gradient")
+        & (frame["metric"] == "tau")
+    ]
+    for at in range(3):
+        real = record.content[at]
+        expected = kendalltau(
+            mean[at, real], gradient(model, record, 0)[at, real].detach()
+        ).statistic
+        found = told[told["example_id"] == batch.example_id[at]]["value"]
+        assert len(found) == 4  # a line for each row, all the same: the mean has no rows
+        assert np.allclose(found, expected)
+    lists = frame[(frame["audit"] == audits[2]) & (frame["measure"] == "gradient")]
+    assert lists["metric"].str.startswith("tau_").any()
+    one = wrapped("bert", heads=0)
+    with pytest.raises(attnaudit.errors.NotApplicable, match="its own mean"):
+        head_mean(one, one.read(batch), 0)
+
+
+def test_the_folder_of_a_saved_classifier(tmp_path: Path) -> None:
+    hugging, tokenizer = tiny("bert")
+    hugging.float().save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model = from_huggingface(tmp_path)
+    again = from_huggingface(str(tmp_path), dtype="bfloat16", device="cpu", heads=0)
+    record = model.read(model.batches(TEXTS)[0])
+    assert torch.equal(record.logits, own(hugging, record.batch).logits)
+    halved = again.read(again.batches(TEXTS)[0])
+    assert halved.alpha.dtype == torch.bfloat16
+    assert not torch.equal(halved.logits.float(), record.logits)
+    with pytest.raises(InputError, match="stays where it is"):
+        from_huggingface(hugging, tokenizer, device="cpu")
+    with pytest.raises(InputError, match="its own tokenizer"):
+        from_huggingface(tmp_path, tokenizer)
+    with pytest.raises(InputError, match="no dtype 'int8'"):
+        from_huggingface(tmp_path, dtype="int8")
+
+
+def test_a_language_model_chooses_among_words() -> None:
+    for name in ("gpt2_lm", "bert_lm", "t5_lm"):
+        hugging, tokenizer = tiny(name)
+        model = from_huggingface(hugging, tokenizer, task="lm", verbalisers=["it", "we"])
+        _, whole = read(name)
+        (batch,) = model.batches(texts_for(name), ["we", "it", "it"])
+        record = model.read(batch)
+        numbers = tokenizer.convert_tokens_to_ids(["it", "we"])
+        assert torch.equal(record.logits, whole.logits[:, numbers])
+        assert batch.labels is not None
+        assert batch.labels.tolist() == [1, 0, 0]
+        assert model.class_names == ["it", "we"]
+    with pytest.raises(InputError, match="not one token"):
+        from_huggingface(hugging, tokenizer, verbalisers=["it", "liked"])
+    with pytest.raises(InputError, match="two or more"):
+        from_huggingface(hugging, tokenizer, verbalisers=["it"])
+    with pytest.raises(InputError, match="mask token"):
+        wrapped("bert_lm").read(wrapped("bert_lm").batches(["no mask here"])[0])
+
+
+def test_a_pipeline_brings_both() -> None:
+    hugging, tokenizer = tiny("bert")
+    pipeline = hf.pipeline("text-classification", model=hugging, tokenizer=tokenizer)
+    model = from_huggingface(pipeline)
+    assert torch.equal(model.read(model.batches(TEXTS)[0]).logits, read("bert")[1].logits)
+
+
+@pytest.mark.parametrize("name", ["bert", "llama"])
+def test_a_whole_audit(name: str) -> None:
+    model = wrapped(name)
+    before = fingerprint(model.model)
+    results = attnaudit.audit(model, TEXTS, ["LABEL_2", "label_0", "LABEL_1"], show_progress=False)
+    assert fingerprint(model.model) == before
+    assert results.about["classes"] == ["LABEL_0", "LABEL_1", "LABEL_2"]
+    assert results.about["model"]["query"] == model.rule
+    assert results.about["rows"] == 4
+    assert list(results.examples["tokens"][0]) == TEXTS[0].split()
+    assert results.examples["label"].tolist() == [2, 0, 1]
+    frame = results.frame()
+    moved = frame[(frame["audit"] == "permutation") & (frame["metric"] == "tvd_median")]["value"]
+    assert len(moved) == 3
+    assert (moved > 1e-4).all()
+    assert len(results.card().answers) == 5
+    assert json.loads(json.dumps(results.about)) == results.about
+
+
+def test_texts_go_with_models_that_read_them() -> None:
+    model = wrapped("bert")
+    quick = {"audits": ["permutation"], "measures": ["attention"], "show_progress": False}
+    results = attnaudit.audit(model, ["a dull film"], **quick)
+    assert len(results.examples) == 1
+    with pytest.raises(InputError, match="one text"):
+        attnaudit.audit(model, "a dull film", **quick)
+    with pytest.raises(InputError, match="labels go with texts"):
+        attnaudit.audit(model, model.batches(TEXTS), [0, 1, 2], **quick)
+
+    class Reader:
+        read, decode = model.read, model.decode
+
+    with pytest.raises(InputError, match="Reader reads batches, not texts"):
+        attnaudit.audit(Reader(), TEXTS, **quick)
+
+
+def test_truncation_is_stated_and_counted() -> None:
+    model = wrapped("bert", max_length=7)
+    results = attnaudit.audit(
+        model, TEXTS, audits=["permutation"], measures=["attention"], show_progress=False
+    )
+    assert results.about["truncated"] == 2
+    assert any("2 of 3 texts are longer" in caution for caution in results.card().cautions)
+    (batch,) = model.batches(TEXTS)
+    assert batch.tokens.shape[1] == 7
+    assert batch.truncated.tolist() == [True, False, True]  # type: ignore[attr-defined]
+    assert wrapped("roberta", max_length=None).max_length == 511
+    assert wrapped("bert").max_length == 512
+
+
+REFUSED: list[tuple[Any, dict[str, Any], str]] = [
+    (lambda: tiny_model("bert", problem_type="multi_label_classification"), {}, "multi-label"),
+    (lambda: tiny_model("bert", num_labels=1), {}, "regression"),
+    (lambda: hf.BertForTokenClassification(hf.BertConfig(**FAMILIES["bert"][2])), {}, "every token"),
+    (lambda: hf.BertModel(hf.BertConfig(**FAMILIES["bert"][2])), {}, "no head"),
+    (lambda: tiny_model("modernbert", classifier_pooling="mean"), {}, "more than one position"),
+    (lambda: tiny_model("bert", vocab_size=20), {}, "do not belong together"),
+    (lambda: tiny_model("bert"), {"layers": 3}, "from 0 to 2"),
+    (lambda: tiny_model("bert"), {"heads": "last"}, "heads is"),
+    (lambda: tiny_model("bert"), {"query": "end"}, "query is"),
+    (lambda: tiny_model("bert"), {"task": "lm"}, "does not go with"),
+    (lambda: tiny_model("bert"), {"task": "what"}, "no task"),
+    (lambda: tiny_model("bert"), {"verbalisers": ["it", "we"]}, "classes of its own"),
+    (lambda: tiny_model("bert"), {"leave_out": "blank"}, "Choose from: delete, mask, pad"),
+    (lambda: torch.nn.Linear(2, 2), {}, "Expected a transformers model"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "options", "said"), REFUSED)
+def test_refused_in_words(make: Any, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        from_huggingface(make(), tiny_tokenizer("bert"), **options)
+
+
+def test_models_without_attention_or_with_an_unknown_head_are_refused() -> None:
+    fnet = hf.FNetForSequenceClassification(
+        hf.FNetConfig(
+            hidden_size=16, num_hidden_layers=1, intermediate_size=16, vocab_size=90, num_labels=2
+        )
+    )
+    with pytest.raises(InputError, match="shows no attention weights"):
+        from_huggingface(drawn(fnet, double=False), tiny_tokenizer("bert"))
+    xlnet = hf.XLNetForSequenceClassification(
+        hf.XLNetConfig(d_model=16, n_layer=1, n_head=4, d_inner=16, vocab_size=90, num_labels=2)
+    )
+    with pytest.raises(InputError, match="neither the first token, the last, nor the end mark"):
+        from_huggingface(drawn(xlnet, double=False), tiny_tokenizer("bert"))
+
+
+def test_a_softmax_that_is_not_the_attention_is_not_taken_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hugging, tokenizer = tiny("deberta")
+    assert from_huggingface(hugging, tokenizer).wiring.tapped
+    first = hugging.deberta.embeddings.forward
+
+    def with_another(*args: Any, **options: Any) -> Any:
+        torch.nn.functional.softmax(torch.zeros(2, 4, 3, 3), dim=-1)
+        return first(*args, **options)
+
+    monkeypatch.setattr(hugging.deberta.embeddings, "forward", with_another)
+    with pytest.raises(InputError, match="cannot be read safely"):
+        from_huggingface(hugging, tokenizer)
+
+
+@pytest.mark.parametrize("name", ["bert", "llama"])
+def test_half_precision_keeps_the_laws(name: str) -> None:
+    hugging, tokenizer = tiny(name)
+    model = from_huggingface(hugging.bfloat16(), tokenizer)
+    (batch,) = model.batches(TEXTS)
+    assert model.read(batch).alpha.dtype == torch.bfloat16
+    report = check_model(model, batch)
+    assert [law.name for law in report.laws if law.verdict == "broken"] == []
+
+
+def test_a_pooled_head_can_be_audited_at_a_named_position() -> None:
+    hugging = tiny_model("modernbert", classifier_pooling="mean")
+    model = from_huggingface(hugging, tiny_tokenizer("bert"), query=1)
+    (batch,) = model.batches(TEXTS)
+    assert model.paths == ("above", "plain")
+    assert [law.name for law in check_model(model, batch).laws if law.verdict != "kept"] == []
+
+
+def test_wrong_texts_and_labels() -> None:
+    model = wrapped("bert")
+    for texts, labels, said in (
+        (["good", " "], None, "Text 1: the text is empty"),
+        ([], None, "empty"),
+        ([3], None, "neither a text nor a pair"),
+        (TEXTS, [0, 1], "3 texts but 2 labels"),
+        (TEXTS, [0, 1, 3], "no class of the model"),
+        (TEXTS, [0, 1, "funny"], "LABEL_0, LABEL_1, LABEL_2"),
+    ):
+        with pytest.raises(InputError, match=said):
+            model.batches(texts, labels)
+    with pytest.raises(InputError, match="no mask token"):
+        text_batches(TEXTS, tiny_tokenizer("decoder"), leave_out="mask")
+    with pytest.raises(InputError, match="text_batches"):
+        model.read(
+            attnaudit.Batch(
+                ("0",), torch.zeros(1, 2, dtype=torch.long), torch.ones(1, 2, dtype=torch.bool)
+            )
+        )

@@ -1,0 +1,147 @@
+"""The release gate and the comparison of runs, on the glass models, whose faults are known."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from attnaudit import audit
+from attnaudit.core.errors import InputError
+from attnaudit.models.glass import Glass, glass_batch
+from attnaudit.results.gate import check_conditions, met
+from attnaudit.results.results import Results
+from attnaudit.training.comparisons.runs import compare_cards, compare_values
+
+
+@cache
+def audited(kind: str, count: int = 60) -> Results:
+    return audit(Glass(kind), glass_batch(count), show_progress=False)
+
+
+def test_each_fault_closes_the_gate_that_asks_for_it_and_no_other() -> None:
+    matters, points = "matters=no", "points=no"
+    assert met(audited("oracle"), f"{matters}; {points}") == []
+    assert [each.split(":")[0] for each in met(audited("inert"), f"{matters}; {points}")] == [
+        matters
+    ]
+    assert [each.split(":")[0] for each in met(audited("shifted"), f"{matters}; {points}")] == [
+        points
+    ]
+
+
+def test_not_yes_is_also_met_by_cannot_tell() -> None:
+    assert met(audited("oracle"), "stable!=yes") == ["stable!=yes: the card says 'cannot tell'"]
+
+
+def test_numbers_are_compared_with_the_overall_mean() -> None:
+    results = audited("oracle")
+    mean = float(
+        results.summary().query("audit == 'permutation' and metric == 'tvd_median'")["mean"].iloc[0]
+    )
+    assert met(results, f"permutation/tvd_median<{mean + 0.01}")
+    assert not met(results, f"permutation/tvd_median<{mean - 0.01}")
+    assert met(results, f"permutation/tvd_median>={mean - 0.01}")
+    assert met(results, "agreement/tau@leave_one_out>0")
+    assert not met(results, "agreement/tau@leave_one_out<0")
+
+
+def test_a_number_that_is_not_there_cannot_be_vouched_for() -> None:
+    assert met(audited("oracle"), "stability/jsd<0") == [
+        "stability/jsd<0: there is no such number here"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("matters", "Cannot read the condition 'matters'"),
+        ("maters=no", "a question is one of needed, matters, points, only_story, stable"),
+        ("matters=maybe", "one of yes, partly, no, cannot tell"),
+        ("matters<no", "Cannot read the condition"),
+        ("permutation/tvd<low", "'low', which is no number"),
+        (" ; ", "There is no condition"),
+    ],
+)
+def test_conditions_that_mean_nothing_are_refused_before_any_work(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        check_conditions(text)
+
+
+def test_cards_side_by_side() -> None:
+    both = compare_cards(audited("oracle"), audited("inert")).set_index("question")
+    assert list(both.loc["does it matter?"]) == ["yes", "no"]
+    assert list(both.loc["does it point at what matters?"]) == ["yes", "yes"]
+
+
+def test_the_same_examples_are_compared_one_by_one() -> None:
+    first, second = audited("oracle"), audited("inert")
+    found = compare_values(first, second)
+    assert set(found["how"]) == {"paired"}
+    line = found.query("audit == 'permutation' and metric == 'tvd_median'").iloc[0]
+    wide = [
+        each.frame()
+        .query("audit == 'permutation' and metric == 'tvd_median'")
+        .set_index("example_id")["value"]
+        for each in (first, second)
+    ]
+    assert line["difference"] == pytest.approx((wide[0] - wide[1]).mean())
+    assert line["low"] < line["difference"] < line["high"]
+    assert line["low"] > 0
+    same = compare_values(first, first)
+    assert (same["difference"].dropna() == 0).all()
+    assert (
+        pd.testing.assert_frame_equal(
+            same[["low", "high"]].dropna() * 0, same[["low", "high"]].dropna()
+        )
+        is None
+    )
+
+
+def test_other_examples_are_matched_by_length() -> None:
+    found = compare_values(audited("oracle"), audited("oracle", 40))
+    assert set(found["how"]) == {"matched by length"}
+    line = found.query("audit == 'permutation' and metric == 'tvd_median'").iloc[0]
+    assert line["low"] < 0 < line["high"]
+
+
+def test_the_command_fails_with_its_own_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from typer.testing import CliRunner
+
+    from attnaudit.cli import app
+
+    folder = audited("inert").save(tmp_path / "inert")
+    closed = CliRunner().invoke(app, ["gate", str(folder), "--fail-if", "matters=no"])
+    assert closed.exit_code == 3
+    assert "matters=no" in closed.output
+    opened = CliRunner().invoke(app, ["gate", str(folder), "--fail-if", "points=no"])
+    assert opened.exit_code == 0
+    assert "none of the conditions holds" in opened.output
+    compared = CliRunner().invoke(
+        app, ["compare", str(folder), str(audited("oracle").save(tmp_path / "oracle"))]
+    )
+    assert compared.exit_code == 0
+    assert "does it matter?" in compared.output
+    assert "tvd_median" in compared.output
+    assert "jsd_any" not in compared.output  # not on the card
+    told = CliRunner().invoke(
+        app, ["compare", str(folder), str(audited("oracle").save(tmp_path / "again")), "--all"]
+    )
+    assert "jsd_any" in told.output
+    assert "paired, 60 and 60 examples" in told.output
+
+
+def test_every_question_over_runs_is_named_where_one_is_unknown(tmp_path: Path) -> None:
+    folder = audited("oracle").save(tmp_path / "run")
+    from typer.testing import CliRunner
+
+    from attnaudit.cli import app
+
+    refused = CliRunner().invoke(app, ["across", str(folder), "--question", "nonsense"])
+    assert "dependence, uniformity, seeds" in str(refused.exception)
+    other = CliRunner().invoke(app, ["across", str(folder), str(folder), "--question", "seeds"])
+    assert "runs of `attnaudit run`" in str(other.exception)

@@ -1,0 +1,82 @@
+"""Runs whose test split is as small or as one-sided as it can be: finished, stored and compared, with NaN where there is no interval."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from attnaudit.results import store
+from attnaudit.training.comparisons import compare_performance
+from attnaudit.training.comparisons.runs import compare_values, side_by_side
+from attnaudit.training.comparisons.seeds import across_seeds
+from attnaudit.training.experiment import make_cell
+from attnaudit.training.runner import run_cell
+
+TRAIN = [
+    ("a good film", "pos", "train"),
+    ("a bad film", "neg", "train"),
+    ("good and fine", "pos", "train"),
+    ("bad and poor", "neg", "train"),
+    ("good one", "pos", "dev"),
+    ("bad one", "neg", "dev"),
+]
+TESTS = {
+    "one example": [("a fine good film", "pos")],
+    "two examples": [("a fine good film", "pos"), ("a poor bad film", "neg")],
+    "one class": [("good fine film", "pos"), ("one good film", "pos"), ("a fine film", "pos")],
+}
+
+
+def made(folder: Path, test: str, seed: int = 0) -> Path:
+    rows = [*TRAIN, *((text, label, "test") for text, label in TESTS[test])]
+    file = folder / "texts.csv"
+    file.write_text("text,label,split\n" + "".join(f"{','.join(row)}\n" for row in rows))
+    # A rate this small leaves the predictions all one class.
+    cell = make_cell(
+        f"text_file:path={file}",
+        encoder="average",
+        embedding=4,
+        epochs=1,
+        learning_rate=1e-9,
+        seed=seed,
+    )
+    return run_cell(cell, folder / "runs", show_progress=False)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_small_test_split_is_audited_stored_and_compared(test: str, tmp_path: Path) -> None:
+    runs = [made(tmp_path, test, seed) for seed in (0, 1)]
+    performance = json.loads((runs[0] / "run.json").read_text())["performance"]
+    results = store.load_results(runs[0])
+    lines = results.summary()
+    if test == "one example":
+        assert performance["accuracy_interval"] is None
+        assert lines[["low", "high"]].isna().all(axis=None)
+        assert lines["mean"].notna().any()
+    else:
+        low, high = performance["accuracy_interval"]
+        assert 0 <= low <= performance["accuracy"] <= high <= 1
+    assert "Caution: only" in str(results.card())
+    other = store.load_results(runs[1])
+    assert "first − second, paired" in side_by_side(results, other, every=True)
+    found = compare_values(results, other)
+    assert (found["low"].isna() | (found["low"] <= found["difference"])).all()
+    assert (across_seeds(runs)["of"] == 2).all()
+
+
+def test_performance_of_one_example_or_one_class_has_no_made_up_interval() -> None:
+    sure = torch.tensor([[0.9, 0.1]])
+    one = compare_performance(torch.tensor([0]), sure, sure).set_index("metric")
+    assert one.loc["accuracy", "difference"] == 0
+    assert math.isnan(one.loc["accuracy", "low"])
+    # No example of class 1, and none predicted: F1 of class 1 is defined in no resample.
+    three = compare_performance(
+        torch.zeros(3, dtype=torch.int64), sure.expand(3, 2), sure.expand(3, 2)
+    )
+    lines = three.set_index("metric")
+    assert lines.loc["accuracy", ["low", "high"]].tolist() == [0, 0]
+    assert lines.loc["f1", ["low", "high"]].isna().all()
