@@ -19,8 +19,11 @@ SOURCE = Path(attnaudit.__file__).parent
 # Each room imports only from rooms before it in this list.
 ROOMS = ("core", "statistics", "exact", "data", "models", "laws", "measures", "audits", "results", "auditing", "training",
          "report", "papers", "cli")  # fmt: skip
-# Results show themselves in a notebook: the one import that points upward, made when it is called.
-EXCEPTIONS = {("results/results.py", "attnaudit.report.page")}
+# The one exception: results show and save themselves (`to_html`, `save`), by imports made when these are called.
+EXCEPTIONS = {
+    ("results/results.py", "attnaudit.report.page"),
+    ("results/results.py", "attnaudit.results.store"),
+}
 
 
 def imports_of(source: str) -> set[str]:
@@ -73,22 +76,44 @@ def offenders(folder: str, forbidden: str, files: dict[str, str] | None = None) 
     ]
 
 
+def edges(source: str, modules: set[str]) -> set[str]:
+    """The modules a source really imports from: of `from package import module`, the module and not the package."""
+    found: set[str] = set()
+    tree = ast.parse(source)
+    for_types = {
+        id(each)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+        for each in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue  # never run
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names} & modules
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found |= {whole if whole in modules else node.module} & modules
+    return found
+
+
 def cycles(files: dict[str, str]) -> list[list[str]]:
     """Loops among modules, lazy imports counted, the stated exception aside."""
     modules = {
         "attnaudit." + path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path
         for path in files
     }
-    graph = {
-        name: sorted(
-            each
-            for each in imports_of(files[path]) & set(modules)
-            if each != name
-            and not any(path == where and each.startswith(what) for where, what in EXCEPTIONS)
-        )
-        for name, path in modules.items()
-        if "/" in path
-    }
+    graph: dict[str, list[str]] = {}
+    for name, path in modules.items():
+        if "/" in path:
+            named = edges(files[path], set(modules)) - {name}
+            exempt = {what for where, what in EXCEPTIONS if path == where}
+            graph[name] = sorted(
+                each for each in named if not each.startswith(tuple(exempt) or ("-",))
+            )
     found: list[list[str]] = []
     state: dict[str, int] = {}
 
