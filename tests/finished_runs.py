@@ -10,8 +10,8 @@ from typing import Any
 
 from attnaudit.report.run_sources import Run, gather
 from attnaudit.results import store
-from attnaudit.training.experiment import make_cell
-from attnaudit.training.runner import run_cell
+from attnaudit.training.experiment import make_experiment
+from attnaudit.training.runner import run_experiment
 
 DATASET = "keyword:train=300,dev=60,test=80,length=12,jitter=3,distractors=2"
 HOSTILE = (
@@ -22,7 +22,7 @@ HOSTILE = (
 
 def finished(out: Path, **changes: object) -> Path:
     settings = {"encoder": "average", "embedding": 8, "epochs": 2, "learning_rate": 0.02, **changes}
-    return run_cell(make_cell(DATASET, **settings), out, show_progress=False)
+    return run_experiment(make_experiment(DATASET, **settings), out, show_progress=False)
 
 
 def opened(folder: Path) -> Run:

@@ -25,8 +25,8 @@ from attnaudit.statistics.inference import length_matched
 from attnaudit.training.checkpoint import audited_batches
 from attnaudit.training.comparisons.performance import compare_performance
 from attnaudit.training.comparisons.runs import compare_values
-from attnaudit.training.experiment import make_cell
-from attnaudit.training.runner import run_cell
+from attnaudit.training.experiment import make_experiment
+from attnaudit.training.runner import run_experiment
 from finished_runs import edit_run
 
 
@@ -142,13 +142,13 @@ def test_the_interval_of_information_does_not_take_repeats_for_information() -> 
 def test_a_run_that_names_foreign_data_is_not_read_without_trust(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = make_cell(
+    cell = make_experiment(
         "keyword:train=20,dev=4,test=8",
         epochs=1,
         audits=("uniform_attention",),
         measures=("random",),
     )
-    folder = run_cell(cell, tmp_path, show_progress=False)
+    folder = run_experiment(cell, tmp_path, show_progress=False)
     (tmp_path / "evil_data.py").write_text("raise SystemExit('code ran')")
     monkeypatch.syspath_prepend(tmp_path)
     edit_run(folder, lambda details: details["choices"].update(dataset="evil_data:go"))

@@ -27,7 +27,7 @@ from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.models.huggingface.labels import class_numbers
 from attnaudit.models.readout import with_readout
-from attnaudit.results.audit_names import answering
+from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.gate import met
 from attnaudit.results.summary import summarise
 from attnaudit.training.comparisons import divergence
@@ -143,9 +143,9 @@ def test_what_is_shown_in_place_of_attention_does_not_answer_for_it() -> None:
     assert results.mean("agreement:of=gradient", "tau", "leave_one_out") == pytest.approx(1.0)
     (held,) = met(results, "agreement/tau@leave_one_out<0.2")  # the gate stays shut
     assert "there is no such number" in held
-    assert answering("a", ["a:of=x", "a:b=1", "a:b=2"]) == "a:b=1"
-    assert answering("a", ["a:b=1", "a"]) == "a"
-    assert answering("a", ["a:of=x", "ab"]) is None
+    assert resolve_audit_name("a", ["a:of=x", "a:b=1", "a:b=2"]) == "a:b=1"
+    assert resolve_audit_name("a", ["a:b=1", "a"]) == "a"
+    assert resolve_audit_name("a", ["a:of=x", "ab"]) is None
 
 
 @pytest.mark.parametrize("information", [plug_in, adjusted])

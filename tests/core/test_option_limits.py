@@ -24,10 +24,10 @@ from attnaudit.models import MODELS, Architecture
 from attnaudit.models.architecture import PARTS
 from attnaudit.models.encoders.bilstm import BiLSTM
 from attnaudit.models.encoders.mlp import MLP
-from attnaudit.training.experiment import Cell, make_cell
+from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.interventions import INTERVENTIONS
 from attnaudit.training.presets import PRESETS
-from attnaudit.training.runner import run_cell
+from attnaudit.training.runner import run_experiment
 from attnaudit.training.trainer import Recipe
 from attnaudit.training.variants import VARIANTS
 
@@ -128,7 +128,7 @@ def test_a_run_that_makes_no_sense_is_rejected_before_data_is_read(
 
     monkeypatch.setattr(data, "load", unreached)
     with pytest.raises(InputError, match=text):
-        run_cell(make_cell("keyword", **changed), tmp_path, show_progress=False)
+        run_experiment(make_experiment("keyword", **changed), tmp_path, show_progress=False)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_what_is_allowed_stays_allowed() -> None:
     registry.find(INTERVENTIONS, "sparsity:lams=,alphas=1.5", "intervention")
     models.check(Architecture(encoder="transformer:heads=4", projection="entmax:alpha=learned"))
     Recipe(patience=1, weight_decay=0.0, good_enough=1.0)
-    Cell(sample=1, illustrated=0)
+    ExperimentConfig(sample=1, illustrated=0)
 
 
 def test_a_limit_is_checked_on_calls_and_known_of_a_bound_part() -> None:

@@ -28,7 +28,7 @@ from attnaudit.core.output_folders import check_folder, write_folder
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results import store
 from attnaudit.results.results import Results
-from attnaudit.training.runner import find_place, run_cell
+from attnaudit.training.runner import find_place, run_experiment
 from finished_runs import finished
 from tiny_transformers import tiny
 
@@ -485,12 +485,12 @@ def test_an_interruption_before_anything_is_finished_says_so(
 def test_an_edited_file_gets_a_run_next_to_the_old_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from attnaudit.training.experiment import make_cell
+    from attnaudit.training.experiment import make_experiment
 
     rows = [f"good film {'so ' * n},pos\nbad film {'so ' * n},neg" for n in range(30)]
     data = tmp_path / "mine.csv"
     data.write_text("\n".join(["text,label", *rows]), encoding="utf-8")
-    cell = make_cell(
+    cell = make_experiment(
         str(data),
         encoder="average",
         embedding=8,
@@ -498,15 +498,15 @@ def test_an_edited_file_gets_a_run_next_to_the_old_one(
         audits=("uniform_attention",),
         measures=("random",),
     )
-    first = run_cell(cell, tmp_path / "runs", show_progress=False)
+    first = run_experiment(cell, tmp_path / "runs", show_progress=False)
     before = snapshot(first)
     assert find_place(cell, tmp_path / "runs").done
     data.write_text("\n".join(["text,label", *rows, "a new line,pos"]), encoding="utf-8")
-    second = run_cell(cell, tmp_path / "runs", show_progress=False)
+    second = run_experiment(cell, tmp_path / "runs", show_progress=False)
     assert second != first
     assert "the data has changed" in caplog.text
     assert snapshot(first) == before
-    assert run_cell(cell, tmp_path / "runs", show_progress=False) == second
+    assert run_experiment(cell, tmp_path / "runs", show_progress=False) == second
     assert find_place(cell, tmp_path / "runs").done
     # Stored by its name: nothing says where on the machine it lies.
     assert all(str(tmp_path) not in (each / "run.json").read_text() for each in (first, second))

@@ -22,20 +22,20 @@ from attnaudit.data.reading.fingerprint import fingerprint
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results import store
 from attnaudit.training.checkpoint import load
-from attnaudit.training.experiment import Cell, make_cell
-from attnaudit.training.runner import run_cell
+from attnaudit.training.experiment import ExperimentConfig, make_experiment
+from attnaudit.training.runner import run_experiment
 from finished_runs import edit_run
 
 DATASET = "keyword:train=300,dev=60,test=40,length=8,jitter=2,distractors=1"
 
 
-def cell(seed: int = 0) -> Cell:
-    return make_cell(DATASET, encoder="bilstm:hidden=8", embedding=8, epochs=1, seed=seed)
+def cell(seed: int = 0) -> ExperimentConfig:
+    return make_experiment(DATASET, encoder="bilstm:hidden=8", embedding=8, epochs=1, seed=seed)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run_cell(cell(), tmp_path_factory.mktemp("runs"), show_progress=False)
+    return run_experiment(cell(), tmp_path_factory.mktemp("runs"), show_progress=False)
 
 
 def test_a_run_holds_what_the_documentation_lists(folder: Path) -> None:
@@ -64,17 +64,17 @@ def test_a_run_holds_what_the_documentation_lists(folder: Path) -> None:
 
 
 def test_the_same_seed_gives_bit_identical_values(folder: Path, tmp_path: Path) -> None:
-    again = run_cell(cell(), tmp_path, show_progress=False)
+    again = run_experiment(cell(), tmp_path, show_progress=False)
     assert again.name == folder.name
     assert (again / "values.parquet").read_bytes() == (folder / "values.parquet").read_bytes()
-    other = run_cell(cell(seed=1), tmp_path, show_progress=False)
+    other = run_experiment(cell(seed=1), tmp_path, show_progress=False)
     assert other.name != folder.name
     assert (other / "values.parquet").read_bytes() != (folder / "values.parquet").read_bytes()
 
 
 def test_a_complete_run_is_not_run_again(folder: Path) -> None:
     before = (folder / "run.json").stat().st_mtime_ns
-    assert run_cell(cell(), folder.parent, show_progress=False) == folder
+    assert run_experiment(cell(), folder.parent, show_progress=False) == folder
     assert (folder / "run.json").stat().st_mtime_ns == before
 
 
@@ -140,12 +140,12 @@ def test_a_failed_run_never_looks_whole(
 def test_a_damaged_or_foreign_run_is_not_complete_and_is_run_again(
     damage: str, tmp_path: Path
 ) -> None:
-    made = run_cell(cell(), tmp_path, show_progress=False)
+    made = run_experiment(cell(), tmp_path, show_progress=False)
     whole = (made / "run.json").read_text()
     (made / "run.json").write_text(damage)
     with pytest.raises(InputError, match="missing, damaged or of another version"):
         store.load_results(made)
-    run_cell(cell(), tmp_path, show_progress=False)
+    run_experiment(cell(), tmp_path, show_progress=False)
     assert json.loads((made / "run.json").read_text())["choices"] == json.loads(whole)["choices"]
     (made / "values.parquet").unlink()
     with pytest.raises(InputError, match=r"has lost values.parquet"):
@@ -153,7 +153,7 @@ def test_a_damaged_or_foreign_run_is_not_complete_and_is_run_again(
 
 
 def test_a_run_that_names_foreign_code_is_not_loaded_unless_trusted(tmp_path: Path) -> None:
-    made = run_cell(cell(), tmp_path, show_progress=False)
+    made = run_experiment(cell(), tmp_path, show_progress=False)
     edit_run(
         made, lambda details: details["model"].update(projection="subprocess:call:args=touch pwned")
     )
@@ -164,10 +164,14 @@ def test_a_run_that_names_foreign_code_is_not_loaded_unless_trusted(tmp_path: Pa
 def test_a_run_that_is_refused_leaves_nothing_behind(tmp_path: Path) -> None:
     for wrong in ({"encoder": "bilstm:hiden=3"}, {"audits": ("furthest:epsilom=0.1",)}):
         with pytest.raises(InputError, match="has no option"):
-            run_cell(make_cell(DATASET, **wrong), tmp_path / "runs", show_progress=False)
+            run_experiment(
+                make_experiment(DATASET, **wrong), tmp_path / "runs", show_progress=False
+            )
     with pytest.raises(InputError, match="the test split is empty"):
-        run_cell(
-            make_cell("keyword:train=50,dev=10,test=0"), tmp_path / "runs", show_progress=False
+        run_experiment(
+            make_experiment("keyword:train=50,dev=10,test=0"),
+            tmp_path / "runs",
+            show_progress=False,
         )
     assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
 
@@ -201,13 +205,18 @@ def test_nan_is_stored_not_dropped(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_is_refused_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match=r"Cannot write to .* Give another folder with --out"):
-        run_cell(cell(), tmp_path / "file", show_progress=False)
+        run_experiment(cell(), tmp_path / "file", show_progress=False)
 
 
 def test_names_tell_runs_apart_by_every_choice() -> None:
     names = {
         store.run_name(made.choices())
-        for made in (cell(), cell(1), make_cell(DATASET), make_cell("keyword", learning_rate=0.1))
+        for made in (
+            cell(),
+            cell(1),
+            make_experiment(DATASET),
+            make_experiment("keyword", learning_rate=0.1),
+        )
     }
     assert len(names) == 4
 
@@ -224,14 +233,14 @@ def test_runs_are_found_in_folders_and_unfinished_ones_left_out(folder: Path) ->
 
 
 def test_other_trainings_lie_apart_and_are_no_runs_of_their_own(tmp_path: Path) -> None:
-    cell = make_cell(
+    cell = make_experiment(
         "keyword:train=20,dev=4,test=12",
         epochs=1,
         other_seeds=2,
         audits=("permutation",),
         measures=("random",),
     )
-    folder = run_cell(cell, tmp_path, show_progress=False)
+    folder = run_experiment(cell, tmp_path, show_progress=False)
     assert store.find_runs([tmp_path]) == [folder]
     apart = store.find_runs([tmp_path / "other_seeds"])
     assert [store.read_run(each)["choices"]["seed"] for each in apart] == [1, 2]
@@ -242,7 +251,7 @@ def test_a_folder_of_results_has_the_mode_that_the_umask_gives(tmp_path: Path) -
     tmp_path.chmod(0o700)
     old = os.umask(0o027)
     try:
-        folder = run_cell(cell(), tmp_path, show_progress=False)
+        folder = run_experiment(cell(), tmp_path, show_progress=False)
     finally:
         os.umask(old)
     assert folder.stat().st_mode & 0o777 == 0o750

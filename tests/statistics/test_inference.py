@@ -151,15 +151,15 @@ def test_so_many_examples_do_give_an_interval_of_that_width() -> None:
 def test_every_number_over_seeds_and_only_of_runs_that_differ_by_seed(tmp_path: Path) -> None:
     from attnaudit.results.store import load_results
     from attnaudit.training.comparisons.seeds import across_seeds
-    from attnaudit.training.experiment import make_cell
-    from attnaudit.training.runner import run_cell
+    from attnaudit.training.experiment import make_experiment
+    from attnaudit.training.runner import run_experiment
 
     def made(seed: int, **more: object) -> Path:
         small = "keyword:train=20,dev=4,test=12"
-        cell = make_cell(
+        cell = make_experiment(
             small, epochs=1, seed=seed, audits=("permutation",), measures=("random",), **more
         )
-        return run_cell(cell, tmp_path, show_progress=False)
+        return run_experiment(cell, tmp_path, show_progress=False)
 
     runs = [made(0), made(1), made(2)]
     found = across_seeds(runs).set_index("metric")

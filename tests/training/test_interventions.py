@@ -21,24 +21,26 @@ from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.report.figures import save_figure
 from attnaudit.training.checkpoint import load
 from attnaudit.training.comparisons import compare_performance, divergence
-from attnaudit.training.experiment import make_cell
-from attnaudit.training.interventions import INTERVENTIONS, Plan, read_findings
+from attnaudit.training.experiment import make_experiment
+from attnaudit.training.interventions import INTERVENTIONS, InterventionContext, read_findings
 from attnaudit.training.objectives.adversarial import adversarial, kl
 from attnaudit.training.objectives.deceptive import deceptive, evidence, mass_on
 from attnaudit.training.presets import PRESETS
-from attnaudit.training.variants import Setting, make_training
+from attnaudit.training.variants import VariantContext, make_training
 
 DATASET = "keyword:train=300,dev=60,test=50,length=10,jitter=2,distractors=1"
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    cell = make_cell(DATASET, encoder="bilstm:hidden=8", embedding=8, epochs=3, learning_rate=0.01)
-    return Plan(cell, tmp_path_factory.mktemp("runs"), show_progress=False)
+def plan(tmp_path_factory: pytest.TempPathFactory) -> InterventionContext:
+    cell = make_experiment(
+        DATASET, encoder="bilstm:hidden=8", embedding=8, epochs=3, learning_rate=0.01
+    )
+    return InterventionContext(cell, tmp_path_factory.mktemp("runs"), show_progress=False)
 
 
 def test_every_intervention_gives_stored_findings_and_runs_nothing_twice(
-    plan: Plan, tmp_path: Path
+    plan: InterventionContext, tmp_path: Path
 ) -> None:
     options = {"seeds": ":count=2", "adversarial": ":lams=0.1,seeds=2", "sparsity": ":lams=0.5,alphas=1.5",
                "guided_mlp": ":lam=0.1,hidden=8"}  # fmt: skip
@@ -62,7 +64,7 @@ def test_every_intervention_gives_stored_findings_and_runs_nothing_twice(
         assert drawn is None or drawn.stat().st_size > 5000
 
 
-def test_a_variant_that_differs_in_nothing_is_the_base(plan: Plan) -> None:
+def test_a_variant_that_differs_in_nothing_is_the_base(plan: InterventionContext) -> None:
     assert plan.variant(projection=plan.cell.architecture.projection) == plan.base()
     assert plan.variant(seed=plan.cell.seed) == plan.base()
     few = replace(
@@ -71,7 +73,7 @@ def test_a_variant_that_differs_in_nothing_is_the_base(plan: Plan) -> None:
     assert few.variant(seed=plan.cell.seed) != few.base()
 
 
-def test_uniform_attention_is_uniform_and_random_is_not(plan: Plan) -> None:
+def test_uniform_attention_is_uniform_and_random_is_not(plan: InterventionContext) -> None:
     (batch, *_) = batches_of(plan.splits.test, plan.load(plan.base()).vocabulary, 2)
     even = load(plan.variant(projection="uniform")).model.read(batch)
     torch.testing.assert_close(even.alpha, even.mask / even.mask.sum(-1, keepdim=True))
@@ -80,7 +82,7 @@ def test_uniform_attention_is_uniform_and_random_is_not(plan: Plan) -> None:
     torch.testing.assert_close(drawn.alpha.sum(-1), torch.ones(len(batch), 1))
 
 
-def test_a_twin_from_the_base_moves_its_scorer_and_nothing_else(plan: Plan) -> None:
+def test_a_twin_from_the_base_moves_its_scorer_and_nothing_else(plan: InterventionContext) -> None:
     base = plan.base()
     twin = load(plan.variant("twin:lam=0.1,start=base", base=base)).model.state_dict()
     old = load(base).model.state_dict()
@@ -88,14 +90,18 @@ def test_a_twin_from_the_base_moves_its_scorer_and_nothing_else(plan: Plan) -> N
     assert moved == {"scorer"}
 
 
-def test_a_larger_lam_moves_the_attention_further_than_another_seed_does(plan: Plan) -> None:
+def test_a_larger_lam_moves_the_attention_further_than_another_seed_does(
+    plan: InterventionContext,
+) -> None:
     base = plan.base()
     near = plan.diverge(base, plan.variant("twin:lam=0", base=base))["jsd"].mean()
     far = plan.diverge(base, plan.variant("twin:lam=0.3", base=base))["jsd"].mean()
     assert far > near + 0.1
 
 
-def test_fix_representation_keeps_the_encoder_and_learns_the_rest(plan: Plan) -> None:
+def test_fix_representation_keeps_the_encoder_and_learns_the_rest(
+    plan: InterventionContext,
+) -> None:
     base = plan.base()
     fixed = load(plan.variant("fix_representation", base=base, seed=1)).model.state_dict()
     old = load(base).model.state_dict()
@@ -104,19 +110,19 @@ def test_fix_representation_keeps_the_encoder_and_learns_the_rest(plan: Plan) ->
     assert not {"scorer", "output"} & same
 
 
-def test_fix_attention_attends_as_the_base_does_also_when_loaded(plan: Plan) -> None:
+def test_fix_attention_attends_as_the_base_does_also_when_loaded(plan: InterventionContext) -> None:
     base = plan.base()
     held = plan.variant("imposed:source=base", base=base, seed=1)
     assert plan.diverge(base, held)["jsd"].max() < 1e-6
 
 
-def test_deception_takes_the_attention_off_the_evidence(plan: Plan) -> None:
+def test_deception_takes_the_attention_off_the_evidence(plan: InterventionContext) -> None:
     summary = INTERVENTIONS["deceptive"](plan).summary.set_index("model")
     before, after = summary["attention on hidden words"]
     assert after < 0.1 < before
 
 
-def test_divergence_is_scipys(plan: Plan) -> None:
+def test_divergence_is_scipys(plan: InterventionContext) -> None:
     first, second = (Glass(kind).read(glass_batch(20)) for kind in ("oracle", "shifted"))
     found = divergence(first, second)
     for at in range(20):
@@ -128,7 +134,7 @@ def test_divergence_is_scipys(plan: Plan) -> None:
         assert found["tvd"][at].item() == pytest.approx(expected, abs=1e-6)
 
 
-def test_performance_differences_are_paired(plan: Plan) -> None:
+def test_performance_differences_are_paired(plan: InterventionContext) -> None:
     draw = np.random.default_rng(0)
     labels = torch.tensor(draw.integers(0, 2, 400))
     good = torch.nn.functional.one_hot(
@@ -191,38 +197,38 @@ def test_the_deceptive_objective_is_its_formula() -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("dataset", ["babi:task=1", "sst"])
 def test_every_preset_makes_a_cell_whose_model_can_be_built(preset: str, dataset: str) -> None:
-    cell = make_cell(dataset, preset=preset)
+    cell = make_experiment(dataset, preset=preset)
     cell.architecture.check()
     model = build(cell.architecture, words=20, classes=2, with_query=dataset.startswith("babi"))
     batch = random_batch(words=20, with_query=dataset.startswith("babi"), seed=0)
     batch = type(batch)(**{**vars(batch), "segments": torch.zeros_like(batch.tokens)})
     assert model.eval().read(batch).logits.shape == (6, 2)
-    own = make_cell(dataset, preset=preset, embedding=7, epochs=3)
+    own = make_experiment(dataset, preset=preset, embedding=7, epochs=3)
     assert (own.architecture.embedding, own.recipe.epochs) == (7, 3)
 
 
 def test_presets_differ_where_paper_and_code_differ() -> None:
     paper, code = (
-        make_cell("sst", preset=f"jain_wallace:fidelity={each}").recipe
+        make_experiment("sst", preset=f"jain_wallace:fidelity={each}").recipe
         for each in ("paper", "code")
     )
     assert (paper.optimiser, paper.attention_weight_decay) == ("adam", 1e-5)
     assert (code.optimiser, code.attention_weight_decay) == ("amsgrad", 0.0)
-    flan = make_cell("babi", preset="serrano_smith:flat=true,encoder=conv").architecture
+    flan = make_experiment("babi", preset="serrano_smith:flat=true,encoder=conv").architecture
     assert (flan.model, flan.encoder) == ("attentive", "cnn:kernels=3,filters=100")
-    assert make_cell("sst", preset="meister:encoder=transformer").recipe.learning_rate == 1e-5
-    assert make_cell(
+    assert make_experiment("sst", preset="meister:encoder=transformer").recipe.learning_rate == 1e-5
+    assert make_experiment(
         "sst", preset="meister:faster_attention=true"
     ).recipe.attention_learning_rate == pytest.approx(1e-3)
 
 
 def test_a_part_named_without_options_has_those_that_suit_the_dataset_or_the_preset() -> None:
     def encoder(dataset: str, **given: str) -> str:
-        return make_cell(dataset, **given).architecture.encoder
+        return make_experiment(dataset, **given).architecture.encoder
 
     assert encoder("babi:task=2", encoder="bilstm") == "bilstm:hidden=30"
     assert encoder("babi_files", encoder="bilstm") == "bilstm:hidden=30"
-    assert make_cell("babi", encoder="bilstm") == make_cell("babi")
+    assert make_experiment("babi", encoder="bilstm") == make_experiment("babi")
     assert encoder("babi", encoder="bilstm:hidden=7") == "bilstm:hidden=7"
     assert encoder("babi", encoder="bigru") == "bigru"
     assert encoder("sst", encoder="bilstm") == "bilstm"
@@ -234,7 +240,9 @@ def test_a_part_named_without_options_has_those_that_suit_the_dataset_or_the_pre
     assert encoder("sst", encoder="transformer:heads=4", **transformer) == (
         "transformer:hidden=128,layers=2,heads=4"
     )
-    han = make_cell("imdb", preset="serrano_smith:site=word", model="hierarchical").architecture
+    han = make_experiment(
+        "imdb", preset="serrano_smith:site=word", model="hierarchical"
+    ).architecture
     assert han.model == "hierarchical:site=word"
 
 
@@ -251,4 +259,4 @@ def test_a_part_named_without_options_has_those_that_suit_the_dataset_or_the_pre
 def test_variants_that_cannot_be_are_refused_in_words(variant: str, text: str) -> None:
     fresh = build(Architecture(embedding=4), words=9, classes=2, with_query=False)
     with pytest.raises(InputError, match=text):
-        make_training(variant, Setting(fresh, None, Vocabulary(("a",)), 0))
+        make_training(variant, VariantContext(fresh, None, Vocabulary(("a",)), 0))

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from attnaudit.auditing.collector import Gathered
+from attnaudit.auditing.collector import Collector
 from attnaudit.auditing.example_store import chosen_examples, illustrate
 from attnaudit.auditing.other_models import check_other_models
 from attnaudit.auditing.row_names import row_names
@@ -29,7 +29,7 @@ from attnaudit.data.reading.memory_tables import is_table
 from attnaudit.data.reading.option_names import in_python
 from attnaudit.laws.validate_record import check_record
 from attnaudit.measures import OF_WEIGHTS
-from attnaudit.results.audit_names import answering
+from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.results import Results
 from attnaudit.statistics import bootstrap
 from attnaudit.statistics.ties import tie_rounding
@@ -77,8 +77,8 @@ def audit(
         chosen_audits["stability"] = partial(AUDITS["stability"], other_models=tuple(other_models))
     _check_names(batches)
     show = chosen_examples(batches, illustrated, seed)
-    furthest = _options_of(chosen_audits.get(answering("furthest", chosen_audits) or ""))
-    found = Gathered()
+    furthest = _options_of(chosen_audits.get(resolve_audit_name("furthest", chosen_audits) or ""))
+    found = Collector()
     with evaluating(model, *other_models, device=device):
         check_other_models(
             model, other_models, batches[0] if device is None else batches[0].to(device)
@@ -131,7 +131,7 @@ def _read(model: AttentionModel, batch: Batch, device: torch.device | str | None
 
 
 def _scores(
-    found: Gathered,
+    found: Collector,
     measures: dict[str, Callable[..., Any]],
     model: AttentionModel,
     record: Record,
@@ -148,7 +148,7 @@ def _scores(
 
 
 def _judge(
-    found: Gathered,
+    found: Collector,
     audits: dict[str, Callable[..., Any]],
     model: AttentionModel,
     record: Record,

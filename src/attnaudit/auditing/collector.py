@@ -10,7 +10,7 @@ from attnaudit.results.value_table import Table
 
 
 @dataclass
-class Gathered:
+class Collector:
     table: Table = field(default_factory=Table)
     drawn: list[list[dict[str, Any]]] = field(default_factory=list)
     reasons: dict[tuple[str, str], str] = field(

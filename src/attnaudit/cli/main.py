@@ -16,7 +16,7 @@ from attnaudit.core.errors import InputError, NotApplicable, OutputError
 
 if TYPE_CHECKING:
     from attnaudit.results.results import Results
-    from attnaudit.training.interventions import Plan
+    from attnaudit.training.interventions import InterventionContext
 
 app = typer.Typer(
     help="May I show this model's attention as an explanation? Train a model or load your own, run the tests of the attention-as-explanation debate, and read the answers on one card.",
@@ -80,13 +80,13 @@ def run(
     """
     from attnaudit.results.gate import check_conditions
     from attnaudit.results.store import load_results
-    from attnaudit.training.experiment import make_cell
-    from attnaudit.training.interventions import Plan
-    from attnaudit.training.runner import find_place, run_cell
+    from attnaudit.training.experiment import make_experiment
+    from attnaudit.training.interventions import InterventionContext
+    from attnaudit.training.runner import find_place, run_experiment
 
     if fail_if is not None:
         check_conditions(fail_if)  # now, not after minutes of training
-    cell = make_cell(
+    cell = make_experiment(
         dataset,
         preset=preset,
         model=model,
@@ -113,13 +113,15 @@ def run(
             "--fail-if asks the card of one run, and --intervention compares several. Leave one of them out."
         )
     if intervention is not None:
-        _intervene(intervention, Plan(cell, out, data_dir, device))
+        _intervene(intervention, InterventionContext(cell, out, data_dir, device))
         return
     place = find_place(cell, out, data_dir=data_dir)
     if place.done and not force:
         typer.echo("This run is already complete (--force runs it again).\n")
     try:
-        folder = run_cell(cell, out, data_dir=data_dir, device=device, force=force, place=place)
+        folder = run_experiment(
+            cell, out, data_dir=data_dir, device=device, force=force, place=place
+        )
     except OutputError as error:
         if error.results is not None:
             typer.echo(str(error.results.card()))  # type: ignore[attr-defined]  # Results
@@ -163,7 +165,7 @@ def check(
     raise typer.Exit(0 if verdict.kept else 1)
 
 
-def _intervene(choice: str, plan: Plan) -> None:
+def _intervene(choice: str, plan: InterventionContext) -> None:
     from attnaudit.core import registry
     from attnaudit.papers import wen
     from attnaudit.report.figures import save_figure

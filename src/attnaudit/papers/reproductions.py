@@ -18,8 +18,8 @@ from attnaudit.results.findings import save_corpus_findings
 from attnaudit.results.results import Results
 from attnaudit.results.store import load_results
 from attnaudit.training.checkpoint import audited_batches
-from attnaudit.training.experiment import Cell, make_cell
-from attnaudit.training.runner import run_cell
+from attnaudit.training.experiment import ExperimentConfig, make_experiment
+from attnaudit.training.runner import run_experiment
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Setting:
     epochs: int | None = None
     device: str = "cpu"
 
-    def cell(self, preset: str, **given: Any) -> Cell:
-        return make_cell(
+    def cell(self, preset: str, **given: Any) -> ExperimentConfig:
+        return make_experiment(
             self.dataset,
             preset=preset,
             vectors=self.vectors,
@@ -46,8 +46,8 @@ class Setting:
             **given,
         )
 
-    def run(self, cell: Cell) -> Path:
-        return run_cell(cell, self.out, data_dir=self.data_dir, device=self.device)
+    def run(self, cell: ExperimentConfig) -> Path:
+        return run_experiment(cell, self.out, data_dir=self.data_dir, device=self.device)
 
 
 # One set for all of Meister's tables, so that a model trained for one of them serves the others. `gradient` and `leave_one_out` give the

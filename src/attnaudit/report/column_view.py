@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from attnaudit.results.audit_names import answering, bare
+from attnaudit.results.audit_names import bare, resolve_audit_name
 
 
 class Columns:
@@ -19,7 +19,7 @@ class Columns:
         self._place = pd.Index(self.ids).get_indexer(values["example_id"])
         self._values = values["value"].to_numpy()
         names = [str(name) for name in values["audit"].unique()]
-        answers = {answering(wanted, names): wanted for wanted in map(bare, names)}
+        answers = {resolve_audit_name(wanted, names): wanted for wanted in map(bare, names)}
         grouped = values.groupby(["audit", "measure", "metric"], observed=True, sort=False)
         self._lines: dict[tuple[str, str, str], np.ndarray] = {
             (answers[str(audit)], str(measure), str(metric)): lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnaudit.results.audit_names import answering
+from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.results import Results
 from attnaudit.results.rows import are_heads
 
@@ -17,7 +17,7 @@ def row_effects(results: Results) -> dict[str, Any] | None:
     overall = results.summaries[
         (results.summaries["group"] == "all") & (results.summaries["row"] >= 0)
     ]
-    audit = answering(_AUDIT, overall["audit"].astype(str).unique())
+    audit = resolve_audit_name(_AUDIT, overall["audit"].astype(str).unique())
     part = overall[overall["audit"].astype(str) == audit]
     change = part[part["metric"] == _CHANGE].set_index("row")
     if len(change) < 2:

@@ -15,7 +15,7 @@ from attnaudit.core.notices import notice
 from attnaudit.core.temporary import is_temporary
 from attnaudit.report.column_view import Columns
 from attnaudit.report.paths import without_folders
-from attnaudit.results.audit_names import answering, bare
+from attnaudit.results.audit_names import bare, resolve_audit_name
 from attnaudit.results.results import Results
 from attnaudit.results.store import find_runs, is_complete, load_readable, read_findings
 
@@ -67,7 +67,10 @@ class Run:
     def why_not(self, audit: str, measure: str = "") -> str:
         """Why the run holds no number of this audit and measure."""
         about = self.results.about
-        if answering(audit, map(str, self.results.values["audit"].cat.categories)) is not None:
+        if (
+            resolve_audit_name(audit, map(str, self.results.values["audit"].cat.categories))
+            is not None
+        ):
             return (
                 f"the measure {measure} was not run"
                 if measure
@@ -82,7 +85,7 @@ class Run:
         """The stored means of one audit with their intervals; the one without options where it was run more than once, and the mean
         over rows where there are several, as on the card."""
         frame = self.results.summaries
-        name = answering(audit, frame["audit"].astype(str).unique())
+        name = resolve_audit_name(audit, frame["audit"].astype(str).unique())
         if name is None:
             raise NotApplicable(self.why_not(audit))
         part = frame[(frame["audit"].astype(str) == name) & (frame["group"] == group)]

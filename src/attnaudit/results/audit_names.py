@@ -9,7 +9,7 @@ def bare(name: str) -> str:
     return name.partition(":")[0]
 
 
-def answering(wanted: str, names: Iterable[str]) -> str | None:
+def resolve_audit_name(wanted: str, names: Iterable[str]) -> str | None:
     """The audit of that very name; else the first with options. Never one that is about something else than the attention (`of=`): what is
     asked by the bare name is asked of the attention."""
     listed = list(names)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from attnaudit.results.audit_names import answering
+from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.card import NO, PARTLY, UNKNOWN, YES, Answer, Card, Finding, number
 
 # Below this tau the reference measures do not agree enough with each other to judge attention.
@@ -54,7 +54,9 @@ class _Lookup:
         self._audits = list(dict.fromkeys(audit for audit, _, _ in self._by))
 
     def __call__(self, audit: str, metric: str, meaning: str, measure: str = "") -> Finding | None:
-        line: Any = self._by.get((answering(audit, self._audits) or audit, measure, metric))
+        line: Any = self._by.get(
+            (resolve_audit_name(audit, self._audits) or audit, measure, metric)
+        )
         # A number without a meaningful interval decides nothing; nor does one that is undefined for all but a few examples.
         if (
             line is None
@@ -82,7 +84,7 @@ class _Lookup:
         return f"the audit {audit} has too few values for an interval: at least {_LEAST} are needed"
 
     def ran(self, audit: str) -> bool:
-        return answering(audit, self._audits) is not None
+        return resolve_audit_name(audit, self._audits) is not None
 
 
 def _needed(look: _Lookup) -> Answer:

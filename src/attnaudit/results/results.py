@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from attnaudit.results.audit_names import answering
+from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.card import Card
 from attnaudit.results.card_rules import make_card
 from attnaudit.results.rows import row_name
@@ -72,7 +72,7 @@ class Results:
         """The whole line of the summary behind `mean`: with interval, floor, ceiling, nan_share."""
         part = self.summary()
         part = part[(part["metric"] == metric) & (part["measure"] == measure)]
-        name = answering(audit, part["audit"].astype(str).unique())
+        name = resolve_audit_name(audit, part["audit"].astype(str).unique())
         if name is None:
             return None
         return part[part["audit"] == name].sort_values("row", kind="stable").iloc[0]

@@ -22,7 +22,7 @@ from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.models import Architecture, build
 from attnaudit.results import store
 from attnaudit.results.results import Results
-from attnaudit.training.variants import Setting, make_training
+from attnaudit.training.variants import VariantContext, make_training
 
 
 class Run(NamedTuple):
@@ -72,7 +72,7 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
             else load(folder.parent / chosen["base"], trust_code=trust_code).model
         )
         model = make_training(
-            chosen["variant"], Setting(fresh, base, vocabulary, chosen["seed"])
+            chosen["variant"], VariantContext(fresh, base, vocabulary, chosen["seed"])
         ).model
     return Run(model.eval(), store.load_results(folder), vocabulary, folder)
 

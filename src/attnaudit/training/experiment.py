@@ -17,7 +17,7 @@ from attnaudit.training.trainer import Recipe
 
 
 @dataclass(frozen=True)
-class Cell:
+class ExperimentConfig:
     """Everything that decides the numbers. Two cells with equal choices give equal values."""
 
     dataset: str = "babi:task=1"
@@ -86,7 +86,7 @@ def _last_part(value: Any) -> Any:
     )
 
 
-def make_cell(dataset: str, *, preset: str | None = None, **given: Any) -> Cell:
+def make_experiment(dataset: str, *, preset: str | None = None, **given: Any) -> ExperimentConfig:
     """A cell from flat choices by name; those that are None are the preset's, or what suits the dataset, or else the defaults.
 
     A part that is named as the preset's or the suited one has its options too, except those that are given: --encoder bilstm on bAbI is
@@ -109,4 +109,4 @@ def make_cell(dataset: str, *, preset: str | None = None, **given: Any) -> Cell:
         }
 
     architecture, recipe = Architecture(**take(Architecture)), Recipe(**take(Recipe))
-    return Cell(dataset, architecture, recipe, **wanted)
+    return ExperimentConfig(dataset, architecture, recipe, **wanted)

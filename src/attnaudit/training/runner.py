@@ -28,9 +28,9 @@ from attnaudit.data.word_vectors import load_vectors
 from attnaudit.results import store
 from attnaudit.statistics.classification import performance
 from attnaudit.training.checkpoint import build_from, load
-from attnaudit.training.experiment import Cell
+from attnaudit.training.experiment import ExperimentConfig
 from attnaudit.training.trainer import fit, predictions
-from attnaudit.training.variants import VARIANTS, Setting, make_training
+from attnaudit.training.variants import VARIANTS, VariantContext, make_training
 
 OTHER_SEEDS = "other_seeds"  # the folder, beside the runs, of trainings that only serve to see whether one is stable
 
@@ -43,8 +43,8 @@ class Place(NamedTuple):
     splits: Splits | None = None  # the data, if it had to be read to find out
 
 
-def run_cell(
-    cell: Cell,
+def run_experiment(
+    cell: ExperimentConfig,
     out: Path,
     *,
     data_dir: Path | None = None,
@@ -84,7 +84,7 @@ def run_cell(
     fresh = build_from(made, vocabulary, seed=cell.seed, vectors=vectors)
     # The base is a run of this very plan: its parts were chosen here.
     base = None if cell.base is None else load(out / cell.base, trust_code=True).model
-    training = make_training(cell.variant, Setting(fresh, base, vocabulary, cell.seed))
+    training = make_training(cell.variant, VariantContext(fresh, base, vocabulary, cell.seed))
     history = fit(
         training.model,
         splits,
@@ -153,7 +153,7 @@ def run_cell(
         raise
 
 
-def find_place(cell: Cell, out: Path, *, data_dir: Path | None = None) -> Place:
+def find_place(cell: ExperimentConfig, out: Path, *, data_dir: Path | None = None) -> Place:
     """The folder of this very run, on the data as it is now. Data that has changed gets a folder next to the old run's.
 
     Data that is no longer there cannot have changed.
@@ -197,7 +197,7 @@ def _still_fits(findings: Path, draft: Path) -> bool:
     )
 
 
-def _other_trainings(cell: Cell, out: Path, **how: Any) -> list[Any]:
+def _other_trainings(cell: ExperimentConfig, out: Path, **how: Any) -> list[Any]:
     """The same model from the seeds that follow, each a run of its own with few audits, in a folder apart."""
     cells = [
         replace(
@@ -210,10 +210,13 @@ def _other_trainings(cell: Cell, out: Path, **how: Any) -> list[Any]:
         for step in range(1, cell.other_seeds + 1)
     ]
     # Runs of this very plan: their parts were chosen here.
-    return [load(run_cell(each, out / OTHER_SEEDS, **how), trust_code=True).model for each in cells]
+    return [
+        load(run_experiment(each, out / OTHER_SEEDS, **how), trust_code=True).model
+        for each in cells
+    ]
 
 
-def _check(cell: Cell) -> None:
+def _check(cell: ExperimentConfig) -> None:
     """Names and files that are wrong are told now, not after minutes of training."""
     models.check(cell.architecture)
     registry.find(VARIANTS, cell.variant, "variant")

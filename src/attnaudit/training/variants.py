@@ -20,7 +20,7 @@ from attnaudit.training.objectives.deceptive import evidence
 
 
 @dataclass(frozen=True)
-class Setting:
+class VariantContext:
     """What a variant starts from."""
 
     fresh: Any  # a newly initialised model
@@ -40,11 +40,11 @@ class Training:
     )
 
 
-def ordinary(setting: Setting) -> Training:
+def ordinary(setting: VariantContext) -> Training:
     return Training(setting.fresh, cross_entropy)
 
 
-def imposed(setting: Setting, *, source: str = "base") -> Training:
+def imposed(setting: VariantContext, *, source: str = "base") -> Training:
     """Attention given from outside: uniform, random, or the base's own, whatever its encoder."""
     if source == "base":
         given: Any = OfModel(_base(setting, "imposed:source=base"))
@@ -56,7 +56,7 @@ def imposed(setting: Setting, *, source: str = "base") -> Training:
 
 
 @limits(lam=NOT_NEGATIVE, start=OneOf(("scratch", "base")))
-def twin(setting: Setting, *, lam: float = 1e-3, start: str = "scratch") -> Training:
+def twin(setting: VariantContext, *, lam: float = 1e-3, start: str = "scratch") -> Training:
     """Trained to predict as the base and attend differently. start=base: on its encoder and output, held.
 
     The scorer starts anew even so: at the base's own, any step costs TVD before it gains KL, and nothing would move. That is ours.
@@ -67,7 +67,7 @@ def twin(setting: Setting, *, lam: float = 1e-3, start: str = "scratch") -> Trai
     return Training(setting.fresh, adversarial(base, lam=lam), keep="last")
 
 
-def fix_representation(setting: Setting) -> Training:
+def fix_representation(setting: VariantContext) -> Training:
     """Embedding and encoder are the base's and stay; scorer and output are trained from scratch (Wen et al. 2022, Fix Rep)."""
     base, fresh = _base(setting, "fix_representation"), setting.fresh
     _keep(base, fresh, learnt=("scorer", "projection", "output"))
@@ -75,7 +75,7 @@ def fix_representation(setting: Setting) -> Training:
 
 
 @limits(lam=NOT_NEGATIVE)
-def hiding(setting: Setting, *, lam: float = 1.0, words: str | None = None) -> Training:
+def hiding(setting: VariantContext, *, lam: float = 1.0, words: str | None = None) -> Training:
     """Attention kept off the known evidence, or off the words given, joined by +: words=good+bad."""
     if words is None:
         return Training(setting.fresh, deceptive(evidence, lam=lam))
@@ -101,11 +101,11 @@ VARIANTS: dict[str, Callable[..., Training]] = {
 }
 
 
-def make_training(choice: str, setting: Setting) -> Training:
+def make_training(choice: str, setting: VariantContext) -> Training:
     return registry.find(VARIANTS, choice, "variant")(setting)
 
 
-def _base(setting: Setting, what: str) -> Any:
+def _base(setting: VariantContext, what: str) -> Any:
     if setting.base is None:
         raise InputError(
             f"The variant {what} needs a base: the name of a finished run in the same folder."

@@ -1,7 +1,7 @@
 """Interventions in training: (plan) -> findings over several stored runs. Is this attention needed, unique, stable?"""
 
 from attnaudit.training.interventions.adversarial import adversarial
-from attnaudit.training.interventions.context import Plan
+from attnaudit.training.interventions.context import InterventionContext
 from attnaudit.training.interventions.deceptive import deceptive
 from attnaudit.training.interventions.findings import Findings, Intervention, read_findings
 from attnaudit.training.interventions.fixed import fix_attention, fix_representation
@@ -22,4 +22,4 @@ INTERVENTIONS: dict[str, Intervention] = {
     "sparsity": sparsity,
 }
 
-__all__ = ["INTERVENTIONS", "Findings", "Plan", "read_findings"]
+__all__ = ["INTERVENTIONS", "Findings", "InterventionContext", "read_findings"]

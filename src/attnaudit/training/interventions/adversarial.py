@@ -10,7 +10,7 @@ import pandas as pd
 from attnaudit.core import registry
 from attnaudit.core.option_limits import COUNT, NOT_NEGATIVE, Joined, limits
 from attnaudit.training.interventions import answers
-from attnaudit.training.interventions.context import Plan, mean_with_interval
+from attnaudit.training.interventions.context import InterventionContext, mean_with_interval
 from attnaudit.training.interventions.findings import Findings
 from attnaudit.training.interventions.seeds import seed_runs
 from attnaudit.training.variants import VARIANTS
@@ -18,7 +18,11 @@ from attnaudit.training.variants import VARIANTS
 
 @limits(lams=Joined(NOT_NEGATIVE), seeds=COUNT)
 def adversarial(
-    plan: Plan, *, lams: str | float = "0.0003+0.001+0.003", start: str = "scratch", seeds: int = 2
+    plan: InterventionContext,
+    *,
+    lams: str | float = "0.0003+0.001+0.003",
+    start: str = "scratch",
+    seeds: int = 2,
 ) -> Findings:
     """A twin for each lam of TVD - lam·KL: how far the attention moves for how much change of prediction, beside other seeds.
 
@@ -46,7 +50,7 @@ def adversarial(
 
 
 def _line(
-    plan: Plan, kind: str, lam: float, base: Path, run: Path, apart: pd.DataFrame
+    plan: InterventionContext, kind: str, lam: float, base: Path, run: Path, apart: pd.DataFrame
 ) -> dict[str, Any]:
     accuracy = plan.perform(base, run).set_index("metric").loc["accuracy"]
     return {

@@ -15,8 +15,8 @@ from attnaudit.data.splits import Splits
 from attnaudit.statistics import bootstrap
 from attnaudit.training.checkpoint import Run, load
 from attnaudit.training.comparisons import compare_performance, divergence
-from attnaudit.training.experiment import Cell
-from attnaudit.training.runner import run_cell
+from attnaudit.training.experiment import ExperimentConfig
+from attnaudit.training.runner import run_experiment
 from attnaudit.training.trainer import predictions
 
 # Enough to see what an intervention did; the base is audited in full, as any run.
@@ -25,10 +25,10 @@ _MEASURES = ("attention", "gradient", "random")
 
 
 @dataclass(frozen=True)
-class Plan:
+class InterventionContext:
     """Runs are stored and skipped when done, so a plan that was stopped goes on where it was."""
 
-    cell: Cell
+    cell: ExperimentConfig
     out: Path
     data_dir: Path | None = None
     device: str = "cpu"
@@ -64,8 +64,8 @@ class Plan:
         same = same and all(getattr(self.cell, name) == value for name, value in rest.items())
         return same and self.cell.audits is None and self.cell.measures is None
 
-    def _run(self, cell: Cell) -> Path:
-        return run_cell(
+    def _run(self, cell: ExperimentConfig) -> Path:
+        return run_experiment(
             cell,
             self.out,
             data_dir=self.data_dir,

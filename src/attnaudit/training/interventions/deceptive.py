@@ -11,13 +11,13 @@ from attnaudit.core import masking
 from attnaudit.core.option_limits import NOT_NEGATIVE, limits
 from attnaudit.data.batching import batches_of
 from attnaudit.training.interventions import answers
-from attnaudit.training.interventions.context import Plan, mean_with_interval
+from attnaudit.training.interventions.context import InterventionContext, mean_with_interval
 from attnaudit.training.interventions.findings import Findings
 from attnaudit.training.objectives.deceptive import evidence, mass_on
 
 
 @limits(lam=NOT_NEGATIVE)
-def deceptive(plan: Plan, *, lam: float = 1.0, words: str | None = None) -> Findings:
+def deceptive(plan: InterventionContext, *, lam: float = 1.0, words: str | None = None) -> Findings:
     """Attention on the impermissible words, before and after, and the accuracy it costs. Words: the known evidence, or words=a+b."""
     base = plan.base()
     options = f"lam={lam:g}" + (f",words={words}" if words else "")
@@ -45,7 +45,7 @@ def deceptive(plan: Plan, *, lam: float = 1.0, words: str | None = None) -> Find
     return Findings("deceptive", question, summary, pd.DataFrame(masses), runs, answer)
 
 
-def _mass(plan: Plan, folder: Path, words: str | None) -> pd.Series:
+def _mass(plan: InterventionContext, folder: Path, words: str | None) -> pd.Series:
     """Per test example that has such words: the attention on them."""
     run = plan.load(folder)
     numbers = (

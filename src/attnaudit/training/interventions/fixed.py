@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from attnaudit.training.interventions import answers
-from attnaudit.training.interventions.context import Plan, mean_with_interval
+from attnaudit.training.interventions.context import InterventionContext, mean_with_interval
 from attnaudit.training.interventions.findings import Findings
 
 
-def fix_representation(plan: Plan) -> Findings:
+def fix_representation(plan: InterventionContext) -> Findings:
     """Encoder frozen, attention and output trained again: does the same attention come back?"""
     return _against_base(
         plan,
@@ -18,14 +18,14 @@ def fix_representation(plan: Plan) -> Findings:
     )
 
 
-def fix_attention(plan: Plan) -> Findings:
+def fix_attention(plan: InterventionContext) -> Findings:
     """The base's attention held, encoder and output trained again: does the model do as well?"""
     return _against_base(
         plan, "imposed:source=base", "With the attention held, does a new encoder do as well?"
     )
 
 
-def _against_base(plan: Plan, variant: str, question: str) -> Findings:
+def _against_base(plan: InterventionContext, variant: str, question: str) -> Findings:
     base = plan.base()
     other = plan.variant(variant, base=base, seed=plan.cell.seed + 1)
     seed_only = plan.variant(seed=plan.cell.seed + 1)

@@ -8,12 +8,12 @@ import pandas as pd
 
 from attnaudit.core.option_limits import COUNT, NOT_NEGATIVE, limits
 from attnaudit.training.interventions import answers
-from attnaudit.training.interventions.context import Plan
+from attnaudit.training.interventions.context import InterventionContext
 from attnaudit.training.interventions.findings import Findings
 
 
 @limits(lam=NOT_NEGATIVE, hidden=COUNT)
-def guided_mlp(plan: Plan, *, lam: float = 1e-3, hidden: int = 128) -> Findings:
+def guided_mlp(plan: InterventionContext, *, lam: float = 1e-3, hidden: int = 128) -> Findings:
     """An MLP trained with uniform attention, its own, the base's, and that of the base's adversarial twin: which does best?
 
     If the base's attention beats uniform and the twin's, it carries something about the words that is not the base's alone.

@@ -9,12 +9,12 @@ import pandas as pd
 
 from attnaudit.core.option_limits import Number, limits
 from attnaudit.training.interventions import answers
-from attnaudit.training.interventions.context import Plan, mean_with_interval
+from attnaudit.training.interventions.context import InterventionContext, mean_with_interval
 from attnaudit.training.interventions.findings import Findings
 
 
 @limits(count=Number(least=2, whole=True))
-def seeds(plan: Plan, *, count: int = 3) -> Findings:
+def seeds(plan: InterventionContext, *, count: int = 3) -> Findings:
     """`count` models that differ by seed alone: JSD of attention and TVD of predictions, pair by pair and example by example."""
     runs = seed_runs(plan, count)
     examples = pairs_apart(plan, runs)
@@ -23,11 +23,11 @@ def seeds(plan: Plan, *, count: int = 3) -> Findings:
     return Findings("seeds", question, summary, examples, tuple(runs), answers.seeds(summary))
 
 
-def seed_runs(plan: Plan, count: int) -> list[Path]:
+def seed_runs(plan: InterventionContext, count: int) -> list[Path]:
     return [plan.base(), *(plan.variant(seed=plan.cell.seed + step) for step in range(1, count))]
 
 
-def pairs_apart(plan: Plan, runs: list[Path]) -> pd.DataFrame:
+def pairs_apart(plan: InterventionContext, runs: list[Path]) -> pd.DataFrame:
     """One line an example and pair."""
     found = [
         plan.diverge(a, b).assign(pair=f"{i}–{j}")

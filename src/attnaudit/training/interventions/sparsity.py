@@ -9,7 +9,7 @@ import pandas as pd
 
 from attnaudit.core.option_limits import Joined, Number, limits
 from attnaudit.training.interventions import answers
-from attnaudit.training.interventions.context import Plan
+from attnaudit.training.interventions.context import InterventionContext
 from attnaudit.training.interventions.findings import Findings
 
 _SHOWN = {
@@ -24,7 +24,9 @@ _SHOWN = {
 @limits(
     lams=Joined(Number(below=1), or_none=True), alphas=Joined(Number(above=1, most=2), or_none=True)
 )
-def sparsity(plan: Plan, *, lams: str = "-4+-1+0+0.5+0.9", alphas: str = "1.25+1.5+2") -> Findings:
+def sparsity(
+    plan: InterventionContext, *, lams: str = "-4+-1+0+0.5+0.9", alphas: str = "1.25+1.5+2"
+) -> Findings:
     """sparsegen over lam (numbers joined by +, below 1) and entmax over alpha: agreement with gradients, furthest attention, accuracy."""
     settings = [("softmax", float("nan"), "softmax")]
     settings += [
@@ -47,7 +49,7 @@ def sparsity(plan: Plan, *, lams: str = "-4+-1+0+0.5+0.9", alphas: str = "1.25+1
     )
 
 
-def _numbers(plan: Plan, folder: Any) -> dict[str, float]:
+def _numbers(plan: InterventionContext, folder: Any) -> dict[str, float]:
     results = plan.load(folder).results
     found: dict[str, float] = {"accuracy": results.about["run"]["performance"]["accuracy"]}
     for (audit, measure, metric), name in _SHOWN.items():

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from attnaudit.training.interventions import answers
-from attnaudit.training.interventions.context import Plan
+from attnaudit.training.interventions.context import InterventionContext
 from attnaudit.training.interventions.findings import Findings
 
 
-def uniform(plan: Plan) -> Findings:
+def uniform(plan: InterventionContext) -> Findings:
     """Trained from scratch with uniform attention: how much performance is lost?"""
     base, other = plan.base(), plan.variant(projection="uniform")
     question = "Does the model do worse when it is trained with uniform attention?"
@@ -18,7 +18,7 @@ def uniform(plan: Plan) -> Findings:
     return Findings("uniform", question, lost, pd.DataFrame(), (base, other), answer)
 
 
-def random(plan: Plan) -> Findings:
+def random(plan: InterventionContext) -> Findings:
     """Trained from scratch with attention drawn at random for each text."""
     base, other = plan.base(), plan.variant("imposed:source=random")
     question = "Does the model do worse when it is trained with random attention?"
