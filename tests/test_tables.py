@@ -63,7 +63,7 @@ def stored(run: Run, audit: str, metric: str, measure: str = "") -> pd.DataFrame
 
 def test_the_summary_reads_back_from_csv_digit_by_digit(run: Run) -> None:
     table = OF_RUN["summary"](run)
-    back = pd.read_csv(io.StringIO(csv_text(table.numbers)), keep_default_na=False, na_values={"mean": [""], "floor": [""], "ceiling": [""], "low": [""], "high": [""], "sd": [""], "relative": [""]})  # fmt: skip
+    back = pd.read_csv(io.StringIO(csv_text(table.numbers)), keep_default_na=False, float_precision="round_trip", na_values={"mean": [""], "floor": [""], "ceiling": [""], "low": [""], "high": [""], "sd": [""], "relative": [""]})  # fmt: skip
     pd.testing.assert_frame_equal(back, table.numbers, check_dtype=False, rtol=0, atol=0)
     file = pd.read_parquet(run.folder / "summary.parquet")
     file = file[file["group"] == "all"]
