@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all lint bench docs picture notebook vega clean
+.PHONY: demo test test-all test-lowest lint bench docs picture notebook vega clean
 
 demo: $(READY)
 	$(BIN)/attnaudit run --dataset babi:task=1 --out demo/runs
@@ -17,6 +17,15 @@ test: lint
 
 test-all: lint
 	$(BIN)/python -m pytest -n auto
+
+# The same tests with every dependency at its lower bound, in an environment of its own.
+test-lowest: .venv-lowest/.ready
+	.venv-lowest/bin/python -m pytest -m "not slow"
+
+.venv-lowest/.ready: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/pip install --quiet --constraint constraints-lowest.txt --editable ".[dev]"
+	touch $@
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -49,4 +58,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) .venv-lowest build dist demo

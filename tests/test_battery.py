@@ -16,7 +16,7 @@ from torch import Tensor
 from attnaudit import audit, exact, statistics
 from attnaudit.audits import AUDITS
 from attnaudit.audits.corpus.information import adjusted, by_chance, contingency, plug_in
-from attnaudit.audits.corpus.mutual_information import mutual_information
+from attnaudit.audits.corpus.mutual_information import _cluster, mutual_information
 from attnaudit.audits.corpus.ranked import ranks
 from attnaudit.audits.counterfactual import drawn
 from attnaudit.core.contract import Batch, Record
@@ -502,3 +502,12 @@ def test_summary_says_where_a_mean_lies_between_floor_and_ceiling_and_families_a
     assert stands[~known].isna().all()
     needed = results.examples_needed(0.1)
     assert (needed["needed"].dropna() >= 1).all()
+
+
+def test_vectors_that_differ_by_rounding_alone_are_clustered_without_a_warning() -> None:
+    """Five values, two of them a rounding apart: k-means finds four clusters of the five asked for, and says so."""
+    vectors = np.repeat(np.array([0.1, 0.1 + 1e-17 + 2**-56, 0.4, 0.6, 0.9]), 20)[:, None]
+    assert len(np.unique(vectors)) == 5
+    labels, wanted = _cluster(vectors, 5, 0)
+    assert wanted == 5
+    assert len(np.unique(labels)) >= 4

@@ -62,7 +62,7 @@ def test_a_small_test_split_is_audited_stored_and_compared(test: str, tmp_path: 
         assert 0 <= low <= performance["accuracy"] <= high <= 1
     assert "Caution: only" in str(results.card())
     other = store.load_results(runs[1])
-    assert "first − second, paired" in side_by_side(results, other, every=True)
+    assert "Differences (first − second), paired" in side_by_side(results, other, every=True)
     found = compare_values(results, other)
     assert (found["low"].isna() | (found["low"] <= found["difference"])).all()
     assert (across_seeds(runs)["of"] == 2).all()

@@ -9,8 +9,8 @@ from torch import Tensor
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.audits.furthest import alternative
 from attnaudit.core.contract import AttentionModel, Record
-from attnaudit.core.errors import NotApplicable
-from attnaudit.core.option_limits import Joined, Number, limits
+from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.core.option_limits import ParsedBy, limits
 
 EPSILONS = "0.001+0.002+0.005+0.01+0.02+0.05+0.1"
 
@@ -19,7 +19,21 @@ def _names(epsilons: str) -> list[str]:
     return [each for each in str(epsilons).split("+") if each]
 
 
-@limits(epsilons=Joined(Number(least=0, most=1)))
+def _epsilons(text: str) -> dict[str, float]:
+    found = {}
+    for each in _names(text):
+        try:
+            found[each] = float(each)
+        except ValueError:
+            found[each] = -1.0
+        if not 0 <= found[each] <= 1:
+            raise InputError(
+                f"epsilon_curve: epsilons are numbers from 0 to 1 joined by +; got {each!r}."
+            )
+    return found
+
+
+@limits(epsilons=ParsedBy(_epsilons))
 @declares(
     Declaration(
         question="How does the room for other attention grow with what counts as the same prediction?",
@@ -51,7 +65,7 @@ def epsilon_curve(
             "without a readout, or with more than two classes, every ε takes a search of its own; epsilon_curve:search=true does it"
         )
     values: Values = {}
-    for each in _names(epsilons):
-        _, jsd, upper, _ = alternative(model, record, seed, epsilon=float(each))
+    for each, epsilon in _epsilons(epsilons).items():
+        _, jsd, upper, _ = alternative(model, record, seed, epsilon=epsilon)
         values["", f"jsd_{each}"], values["", f"upper_{each}"] = jsd, upper
     return values

@@ -9,7 +9,7 @@ from attnaudit.audits.declaration import DIFFERENCE, Declaration, Metric, Values
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.core.errors import InputError, NotApplicable
-from attnaudit.core.option_limits import OneOf, ParsedBy, limits
+from attnaudit.core.option_limits import ParsedBy, limits
 
 SHARES = "1+5+10+20+50"
 RANKINGS = "attention+gradient+leave_one_out+random"
@@ -43,7 +43,18 @@ def _fractions(shares: str) -> dict[str, float]:
     return found
 
 
-@limits(shares=ParsedBy(_fractions), form=OneOf(("delete", "replace")))
+def _form(form: str, token: int | None = None) -> None:
+    if form not in ("delete", "replace"):
+        raise _wrong_form(form, token)
+
+
+def _wrong_form(form: str, token: int | None) -> InputError:
+    return InputError(
+        f"erasure: form is delete, or replace with token=NUMBER of the word put in; got form={form}, token={token}."
+    )
+
+
+@limits(shares=ParsedBy(_fractions), form=ParsedBy(_form))
 @declares(
     Declaration(
         question="Does the prediction fall without the most important words, and stand with them alone?",
@@ -86,9 +97,8 @@ def erasure(
     words out and closes the gap; `replace` puts `token` (of <unk>, or a mask token) in their place. NaN where nothing would be left.
     """
     fractions = _fractions(shares)
-    if form not in ("delete", "replace") or (form == "replace") != (token is not None):
-        raise InputError("erasure: form is delete, or replace with token=NUMBER of the word put in; "
-                         f"got form={form}, token={token}.")  # fmt: skip
+    if (form == "replace") != (token is not None):
+        raise _wrong_form(form, token)
     names = [name for name in str(rankings).split("+") if name in scores]
     if not names:
         raise NotApplicable(f"none of the rankings {rankings} was computed")

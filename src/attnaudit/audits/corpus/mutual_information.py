@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -147,6 +148,7 @@ def _output_labels(probs: np.ndarray, seed: int) -> np.ndarray:
 def _cluster(vectors: np.ndarray, clusters: str | int, state: int) -> tuple[np.ndarray, int]:
     """(cluster of each vector, how many clusters were asked for)."""
     from sklearn.cluster import KMeans, MiniBatchKMeans
+    from sklearn.exceptions import ConvergenceWarning
 
     different = len(np.unique(vectors, axis=0))
     tried = CLUSTERS if clusters == "auto" else (int(clusters),)
@@ -154,7 +156,10 @@ def _cluster(vectors: np.ndarray, clusters: str | int, state: int) -> tuple[np.n
     for wanted in tried:
         wanted = min(wanted, different)
         kind = MiniBatchKMeans if len(vectors) >= LARGE else KMeans
-        labels = kind(wanted, n_init=1, random_state=state).fit_predict(vectors)
+        with warnings.catch_warnings():
+            # Vectors that differ by rounding alone end up in one cluster, which k-means warns of; an empty cluster informs nobody.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            labels = kind(wanted, n_init=1, random_state=state).fit_predict(vectors)
         first = first or (labels, wanted)
         if np.bincount(labels, minlength=wanted).min() >= 2:
             return labels, wanted
