@@ -351,7 +351,7 @@ def test_rollout_follows_the_words_down() -> None:
     rolled = rollout(model, record, 0)
     assert torch.allclose(rolled.sum(-1), torch.ones_like(rolled[..., 0]))
     _, upper = read("bert", layers=[1, 2])
-    with pytest.raises(attnaudit.errors.NotApplicable, match="several layers"):
+    with pytest.raises(attnaudit.core.errors.NotApplicable, match="several layers"):
         rollout(wrapped("bert", layers=[1, 2]), upper, 0)
 
 
@@ -374,7 +374,7 @@ def test_attention_times_the_length_of_the_values_by_hand() -> None:
             expected.append(words)
     assert torch.allclose(found, torch.stack(expected, 1), atol=1e-10)
     assert not torch.allclose(found / found.sum(-1, keepdim=True), record.alpha, atol=1e-3)
-    with pytest.raises(attnaudit.errors.NotApplicable, match="out of reach"):
+    with pytest.raises(attnaudit.core.errors.NotApplicable, match="out of reach"):
         attention_norm(*read("deberta"), 0)
 
 
@@ -410,7 +410,7 @@ def test_what_is_shown_in_place_of_attention_can_be_audited_in_its_place() -> No
     lists = frame[(frame["audit"] == audits[2]) & (frame["measure"] == "gradient")]
     assert lists["metric"].str.startswith("tau_").any()
     one = wrapped("bert", heads=0)
-    with pytest.raises(attnaudit.errors.NotApplicable, match="its own mean"):
+    with pytest.raises(attnaudit.core.errors.NotApplicable, match="its own mean"):
         head_mean(one, one.read(batch), 0)
 
 

@@ -252,12 +252,12 @@ def test_memory_is_bounded_and_the_answer_does_not_depend_on_it(
 
 def test_groups_hold_every_text_once_and_are_alike_in_length() -> None:
     lengths = torch.randint(0, 400, (200,), generator=torch.Generator().manual_seed(4))
-    groups = list(incremental_deletion._alike(lengths))
+    groups = list(incremental_deletion.groups_by_length(lengths))
     assert sorted(torch.cat([rows for rows, _ in groups]).tolist()) == list(range(200))
     for rows, width in groups:
         assert width == max(int(lengths[rows].max()), 1)
         assert width <= 1.25 * lengths[rows].clamp_min(1).min() + 1e-6
-    assert len(list(incremental_deletion._alike(torch.arange(17, 21)))) == 1
+    assert len(list(incremental_deletion.groups_by_length(torch.arange(17, 21)))) == 1
 
 
 @pytest.mark.parametrize("encoder", SHARING)

@@ -31,7 +31,7 @@ def loud(model: nn.Module, seed: int = 0) -> nn.Module:
 
 def small(**choices: object) -> Attentive:
     architecture = Architecture(encoder="bilstm:hidden=5", embedding=6)
-    model = build(architecture, words=30, classes=3, **{"with_query": True, **registry})
+    model = build(architecture, words=30, classes=3, **{"with_query": True, **choices})
     return loud(model.double()).eval()
 
 
