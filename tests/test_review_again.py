@@ -228,7 +228,7 @@ def test_labels_are_read_as_one_column() -> None:
     assert class_numbers(["BAD", " good "], ["Bad", "Good"], 0) == [0, 1]
     assert class_numbers(["0", 1.0], ["Bad", "Good"], 0) == [0, 1]
     for wrong in ([0.9, 1], ["bad", 1], [math.nan], [2], [-1]):
-        with pytest.raises(InputError, match="no class of the model"):
+        with pytest.raises(InputError, match="not a class of the model"):
             class_numbers(wrong, ["Bad", "Good"], 0)
 
 

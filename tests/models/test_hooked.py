@@ -22,7 +22,7 @@ from attnaudit.cli.check_target import random_batch
 from attnaudit.core.simplex import random_alpha
 from attnaudit.laws.checks import check_model
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.models.hooked.custom_model_template import OWN_CLASS
+from attnaudit.models.hooked.custom_model_template import CUSTOM_MODEL_TEMPLATE
 from attnaudit.models.readout import find_readout, with_readout
 
 WORDS, SIZE, CLASSES = 50, 8, 2
@@ -265,7 +265,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], str, dict[str, Any], tuple[int,
     "one head": (Multihead, "attention", {"heads": 0}, (1, True)),
     "time first, no bias": (lambda: Multihead(batch_first=False, bias=False), "attention", {}, (2, False)),
     "other size of values": (lambda: Multihead(values=5), "attention", {"heads": [1]}, (1, True)),
-    "class token": (ClassToken, "attention", {"before": 1, "heads": 1}, (1, True)),
+    "class token": (ClassToken, "attention", {"num_prefix_tokens": 1, "heads": 1}, (1, True)),
     "encoder": (lambda: Encoder("first"), "encoder", {}, (2, False)),
     "lower layer": (lambda: Encoder("mean"), "encoder.layers.0", {}, (24, False)),
     "causal": (lambda: Encoder("last", causal=True), "encoder.layers.1.self_attn", {"heads": 0}, (1, False)),
@@ -427,7 +427,7 @@ def test_the_causal_mask_is_the_mask_of_the_rows() -> None:
 
 
 def test_a_class_token_is_attended_but_does_not_count() -> None:
-    record = hooked(sharp(ClassToken()), "attention", before=1).read(BATCH)
+    record = hooked(sharp(ClassToken()), "attention", num_prefix_tokens=1).read(BATCH)
     assert record.mask[:, :, 0].all()
     assert not record.content[:, 0].any()
     assert torch.equal(record.content[:, 1:], BATCH.mask)
@@ -668,7 +668,8 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
     "weights for looking": (
         lambda: Inside(Ignored()),
         {"alpha": "attend"},
-        "that 'attend' returns do not change the logits: they are for looking only.*computes by a softmax inside do not change",
+        "that 'attend' returns does not change the logits: they are for inspection only"
+        ".*computes by a softmax inside does not change",
     ),
     "a multihead inside": (
         lambda: Inside(Wrapping()),
@@ -680,17 +681,18 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
             lambda w: (w, w.cumsum(-1)), lambda out: out[0] + out[1] / out[1].sum(-1, keepdim=True), by_hand=True
         ),
         {"alpha": "weigh"},
-        "returns weights together with something it has already computed from them, and the logits hang on that too",
+        "together with something it has already computed from them, and the logits depend on that",
     ),
     "times 0": (
         lambda: Additive(back=lambda w: w * 0 + 0.1, by_hand=True),
         {"alpha": "weigh"},
-        "that 'weigh' returns do not change the logits",
+        "that 'weigh' returns does not change the logits",
     ),
     "no shape fits": (
         lambda: Inside(Pool(lambda w: w * 1)),
-        {"alpha": "attend", "before": 1},
-        r"a tuple of a tensor of shape \(6, 8\), a tensor of shape \(6, 12\). Expected attention weights over the 13 items.*before=",
+        {"alpha": "attend", "num_prefix_tokens": 1},
+        r"a tuple of a tensor of shape \(6, 8\), a tensor of shape \(6, 12\). "
+        "Expected attention weights over the 13 items.*num_prefix_tokens=",
     ),
     "detached": (
         lambda: Additive(back=lambda w: w.detach()),
@@ -705,23 +707,23 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
     "several in the tuple": (
         lambda: Additive(lambda w: (w, w), lambda out: out[1], by_hand=True),
         {"alpha": "weigh"},
-        "say which with member=",
+        "choose it with output_index=",
     ),
     "twice": (Twice, {"alpha": "weigh"}, "the module 'weigh' to run once in a forward pass; it ran 2 times"),
     "no such module": (Additive, {"alpha": "wiegh"}, "has no module 'wiegh' .alpha=.. Its modules: embedding, dropout, weigh, weigh.score"),
     "no such embedding": (Additive, {"alpha": "weigh", "embedding": "words"}, "has no module 'words' .embedding=."),
-    "not an embedding": (Additive, {"alpha": "weigh", "embedding": "output"}, "'output' gave no embeddings of shape .B,T,E. with B = 6, T = 12"),
+    "not an embedding": (Additive, {"alpha": "weigh", "embedding": "output"}, "'output' returned no embeddings of shape .B,T,E. with B = 6, T = 12"),
     "no such head": (Multihead, {"alpha": "attention", "heads": 2}, "There is no head 2: 'attention' has 2"),
-    "heads twice": (Multihead, {"alpha": "attention", "heads": [1, 1]}, "heads is .all., a number or different numbers"),
+    "heads twice": (Multihead, {"alpha": "attention", "heads": [1, 1]}, "heads must be .all., a number or different numbers"),
     "no such query": (Multihead, {"alpha": "attention", "query": "middle"}, "There is no query position 'middle'. Choose from: auto, first, last, all"),
-    "wrong query": (lambda: Encoder("first"), {"alpha": "encoder", "query": 2}, "do not hang on the attention at query=2, but on that at position 0"),
-    "query outside": (lambda: Encoder("first"), {"alpha": "encoder", "query": lambda batch: batch.mask.sum(-1) + 9}, "query= must give one position from 0 to 11"),
-    "wrong mask": (Additive, {"alpha": "weigh", "mask": lambda batch: batch.mask[:, 1:]}, "mask= must give a bool tensor of shape .B,N. = .6, 12."),
-    "no such readout": (Additive, {"alpha": "weigh", "readout": "yes"}, "readout is .auto. or .none., got 'yes'"),
-    "negative before": (Additive, {"alpha": "weigh", "before": -1}, "before counts items"),
-    "regression": (lambda: Answers(lambda out: out[:, 0]), {"alpha": "weigh"}, "one number for each example: a regression.*torch.stack"),
+    "wrong query": (lambda: Encoder("first"), {"alpha": "encoder", "query": 2}, "do not depend on the attention at query=2, but on that at position 0"),
+    "query outside": (lambda: Encoder("first"), {"alpha": "encoder", "query": lambda batch: batch.mask.sum(-1) + 9}, "query= must return one position from 0 to 11"),
+    "wrong mask": (Additive, {"alpha": "weigh", "mask": lambda batch: batch.mask[:, 1:]}, "mask= must return a bool tensor of shape .B,N. = .6, 12."),
+    "no such readout": (Additive, {"alpha": "weigh", "readout": "yes"}, "readout must be .auto. or .none., got 'yes'"),
+    "negative prefix": (Additive, {"alpha": "weigh", "num_prefix_tokens": -1}, "num_prefix_tokens must be 0 or more, got -1"),
+    "regression": (lambda: Answers(lambda out: out[:, 0]), {"alpha": "weigh"}, "one number per example: a regression.*torch.stack"),
     "token classes": (lambda: Answers(lambda out: out[:, None]), {"alpha": "weigh"}, r"returns a tensor of shape \(6, 1, 2\). Expected logits"),
-    "other arguments": (lambda: nn.Sequential(nn.Embedding(9, 9)), {"alpha": "0", "embedding": "0"}, "Sequential cannot be run as model.batch.tokens, batch.mask.*call=lambda"),
+    "other arguments": (lambda: nn.Sequential(nn.Embedding(9, 9)), {"alpha": "0", "embedding": "0"}, "Sequential cannot be called as model.batch.tokens, batch.mask.*call=lambda"),
 }  # fmt: skip
 
 
@@ -736,13 +738,13 @@ def test_what_cannot_be_is_refused_in_words(name: str) -> None:
     assert state_of(network) == before
 
 
-def test_member_says_which() -> None:
+def test_output_index_chooses_the_element_of_the_tuple() -> None:
     network = sharp(Additive(lambda w: (w.flip(-1), w), lambda out: out[1], by_hand=True))
-    assert check_model(hooked(network, "weigh", member=1), BATCH).kept
+    assert check_model(hooked(network, "weigh", output_index=1), BATCH).kept
     # Not even where a softmax inside would serve: it is not what was pointed at.
     network.weigh.by_hand = False
-    with pytest.raises(InputError, match="do not change the logits"):
-        hooked(network, "weigh", member=0).read(BATCH)
+    with pytest.raises(InputError, match="does not change the logits"):
+        hooked(network, "weigh", output_index=0).read(BATCH)
 
 
 def test_what_is_computed_from_the_weights_for_looking_does_no_harm() -> None:
@@ -754,7 +756,7 @@ def test_what_is_computed_from_the_weights_for_looking_does_no_harm() -> None:
 def test_multihead_attention_to_what_is_no_item_is_refused(options: dict[str, bool]) -> None:
     network = Multihead()
     network.attention = nn.MultiheadAttention(SIZE, 2, batch_first=True, **options)
-    with pytest.raises(InputError, match="attends to something that is no item"):
+    with pytest.raises(InputError, match="attends to something that is not an item"):
         hooked(sharp(network), "attention").read(BATCH)
 
 
@@ -762,7 +764,7 @@ def test_the_class_that_errors_show_keeps_the_laws() -> None:
     with pytest.raises(InputError) as caught:
         hooked(sharp(Inside(Ignored())), "attend").read(BATCH)
     shown = str(caught.value).split("\n\n", 1)[1]
-    assert shown == OWN_CLASS
+    assert shown == CUSTOM_MODEL_TEMPLATE
     assert len([line for line in shown.splitlines() if line.strip()]) <= 16
     names: dict[str, Any] = {"torch": torch, "attnaudit": attnaudit}
     exec(shown, names)
@@ -924,6 +926,6 @@ def test_a_model_that_is_not_deterministic_is_refused() -> None:
             return super().forward(tokens, mask) * (1 + 1e-3 * math.sqrt(self.calls))
 
     with pytest.raises(
-        InputError, match="Putting the weights of 'weigh' back as they were changes the logits by"
+        InputError, match="Putting the weights of 'weigh' back unchanged changes the logits by"
     ):
         hooked(sharp(Noisy()), "weigh").read(BATCH)

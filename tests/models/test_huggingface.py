@@ -24,6 +24,7 @@ from attnaudit.measures.head_mean import head_mean
 from attnaudit.measures.leave_one_out import leave_one_out
 from attnaudit.measures.rollout import rollout
 from attnaudit.models.huggingface import from_huggingface, text_batches
+from attnaudit.models.huggingface.attention_tape import active_tape
 from attnaudit.models.huggingface.decode_paths import decode_by, possible_paths
 from tiny_transformers import FAMILIES, TEXTS, drawn, texts_for, tiny, tiny_model, tiny_tokenizer
 
@@ -105,7 +106,7 @@ def test_the_cheap_paths_give_what_the_whole_model_gives(name: str) -> None:
     model.decode(record, record.alpha)
     assert record.state.path == [model.paths[0]]
     other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
-    rows = record.state.pieces.to_tokens(other)
+    rows = record.state.subwords.to_tokens(other)
     with torch.no_grad():
         whole = decode_by("plain", model, record, rows)
         for path in model.paths[:-1]:
@@ -119,7 +120,7 @@ def test_alternatives_of_cross_attention_do_not_run_the_encoder_again(name: str)
     assert model.paths == ("above", "plain")
     other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
     with torch.no_grad():
-        whole = decode_by("plain", model, record, record.state.pieces.to_tokens(other))
+        whole = decode_by("plain", model, record, record.state.subwords.to_tokens(other))
         model.decode(record, record.alpha)  # settles the path
         calls = []
         for module in model.model.get_encoder().modules():
@@ -260,9 +261,7 @@ def test_the_model_is_as_found(name: str, fails: bool) -> None:
         leave_one_out(model, record, 0)
         rollout(model, record, 0)
     assert fingerprint(hugging) == before
-    from attnaudit.models.interception import attention_tape
-
-    assert attention_tape._TAPE.get() is None
+    assert active_tape() is None
     assert torch.overrides._len_torch_function_stack() == 0
 
 
@@ -518,8 +517,8 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (lambda: tiny_model("modernbert", classifier_pooling="mean"), {}, "more than one position"),
     (lambda: tiny_model("bert", vocab_size=20), {}, "do not belong together"),
     (lambda: tiny_model("bert"), {"layers": 3}, "from 0 to 2"),
-    (lambda: tiny_model("bert"), {"heads": "last"}, "heads is"),
-    (lambda: tiny_model("bert"), {"query": "end"}, "query is"),
+    (lambda: tiny_model("bert"), {"heads": "last"}, "heads must be"),
+    (lambda: tiny_model("bert"), {"query": "end"}, "query must be"),
     (lambda: tiny_model("bert"), {"task": "lm"}, "does not go with"),
     (lambda: tiny_model("bert"), {"task": "what"}, "no task"),
     (lambda: tiny_model("bert"), {"verbalisers": ["it", "we"]}, "classes of its own"),
@@ -545,7 +544,7 @@ def test_models_without_attention_or_with_an_unknown_head_are_refused() -> None:
     xlnet = hf.XLNetForSequenceClassification(
         hf.XLNetConfig(d_model=16, n_layer=1, n_head=4, d_inner=16, vocab_size=90, num_labels=2)
     )
-    with pytest.raises(InputError, match="neither the first token, the last, nor the end mark"):
+    with pytest.raises(InputError, match="neither the first token, the last, nor the end token"):
         from_huggingface(drawn(xlnet, double=False), tiny_tokenizer("bert"))
 
 
@@ -553,7 +552,7 @@ def test_a_softmax_that_is_not_the_attention_is_not_taken_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hugging, tokenizer = tiny("deberta")
-    assert from_huggingface(hugging, tokenizer).wiring.tapped
+    assert from_huggingface(hugging, tokenizer).wiring.uses_softmax_tap
     first = hugging.deberta.embeddings.forward
 
     def with_another(*args: Any, **options: Any) -> Any:
@@ -590,7 +589,7 @@ def test_wrong_texts_and_labels() -> None:
         ([], None, "empty"),
         ([3], None, "neither a text nor a pair"),
         (TEXTS, [0, 1], "3 texts but 2 labels"),
-        (TEXTS, [0, 1, 3], "no class of the model"),
+        (TEXTS, [0, 1, 3], "not a class of the model"),
         (TEXTS, [0, 1, "funny"], "LABEL_0, LABEL_1, LABEL_2"),
     ):
         with pytest.raises(InputError, match=said):

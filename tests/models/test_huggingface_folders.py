@@ -344,7 +344,7 @@ def test_classes_that_differ_in_case_only_stay_distinct() -> None:
     (batch,) = model.batches(["a film", "a film", "a film"], ["us", "US", "OTHER"])
     assert batch.labels is not None
     assert batch.labels.tolist() == [0, 1, 2]
-    with pytest.raises(InputError, match="'Us' is no class"):
+    with pytest.raises(InputError, match="'Us' is not a class"):
         model.batches(["a film"], ["Us"])
 
 
@@ -472,7 +472,7 @@ def test_words_of_a_dict_are_its_values() -> None:
     (batch,) = named.batches(TEXTS, ["one", "a", "one"])
     assert torch.equal(named.read(batch).logits, listed.read(batch).logits)
     assert named.class_names == ["a", "one"]
-    with pytest.raises(InputError, match="no class of the model"):
+    with pytest.raises(InputError, match="not a class of the model"):
         named.batches(TEXTS, ["we", "it", "we"])
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnaudit.models.huggingface import text_batches
-from attnaudit.models.huggingface.subwords import Pieces, items_of
+from attnaudit.models.huggingface.subwords import Subwords, items_of
 from attnaudit.models.huggingface.words import special_ids, word_numbers, word_numbers_by_marks
 from tiny_transformers import tiny_tokenizer
 
@@ -102,11 +102,11 @@ def test_weights_go_back_in_their_proportions_and_evenly_where_there_were_none()
     item = items_of(batch)
     assert item[0].tolist() == [0, 1, 1, 2, 2, 3, 3, 4]
     rows = torch.tensor([[[0.1, 0.3, 0.1, 0.0, 0.0, 0.2, 0.2, 0.1]]])
-    pieces = Pieces.of(batch, rows, torch.ones(1, 1, 8, dtype=torch.bool))
-    assert torch.allclose(pieces.to_items(rows), torch.tensor([[[0.1, 0.4, 0.0, 0.4, 0.1]]]))
-    back = pieces.to_tokens(torch.tensor([[[[0.0, 0.4, 0.6, 0.0, 0.0]]]]))
+    subwords = Subwords.of(batch, rows, torch.ones(1, 1, 8, dtype=torch.bool))
+    assert torch.allclose(subwords.to_items(rows), torch.tensor([[[0.1, 0.4, 0.0, 0.4, 0.1]]]))
+    back = subwords.to_tokens(torch.tensor([[[[0.0, 0.4, 0.6, 0.0, 0.0]]]]))
     assert torch.allclose(back, torch.tensor([[[[0.0, 0.3, 0.1, 0.3, 0.3, 0.0, 0.0, 0.0]]]]))
-    assert pieces.content[0].tolist() == [False, True, True, True, False]
+    assert subwords.content[0].tolist() == [False, True, True, True, False]
 
 
 def test_deleted_words_leave_no_hole_in_the_numbers() -> None:
