@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 import attnaudit
 from attnaudit import audit, exact, statistics
@@ -20,13 +20,10 @@ from attnaudit.audits import AUDITS
 from attnaudit.audits.corpus.information import adjusted, plug_in
 from attnaudit.audits.corpus.mutual_information import _informed, _interval, _tau
 from attnaudit.audits.declaration import Declaration, Metric
-from attnaudit.cli.check_target import find_target
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.models.huggingface.labels import class_numbers
-from attnaudit.models.readout import with_readout
 from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.gate import met
 from attnaudit.results.summary import summarise
@@ -221,63 +218,6 @@ def test_the_mean_over_rows_is_read_and_not_the_first_row() -> None:
     assert abs(rows[0] - rows[-1]) > 1e-3
 
 
-def test_labels_are_read_as_one_column() -> None:
-    stars = ["1", "2", "3", "4", "5"]
-    assert class_numbers([0, 1, 2, 3, 4], stars, 0) == [0, 1, 2, 3, 4]
-    assert class_numbers([1, 2, 3, 4, 5], stars, 0) == [0, 1, 2, 3, 4]
-    assert class_numbers(["BAD", " good "], ["Bad", "Good"], 0) == [0, 1]
-    assert class_numbers(["0", 1.0], ["Bad", "Good"], 0) == [0, 1]
-    for wrong in ([0.9, 1], ["bad", 1], [math.nan], [2], [-1]):
-        with pytest.raises(InputError, match="no class of the model"):
-            class_numbers(wrong, ["Bad", "Good"], 0)
-
-
-class Causal(nn.Module):
-    def __init__(self, hidden: float) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        self.embedding = nn.Embedding(20, 8)
-        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
-        self.output = nn.Linear(8, 2)
-        self.hidden = hidden
-
-    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
-        x = self.embedding(tokens)
-        later = torch.full((tokens.shape[1],) * 2, self.hidden).triu(1)
-        return self.output(self.attention(x, x, x, attn_mask=later)[0][:, 2])
-
-
-def test_a_large_negative_number_hides_as_minus_infinity_does() -> None:
-    tokens = torch.randint(1, 20, (4, 6), generator=torch.Generator().manual_seed(1))
-    batch = Batch(tuple("abcd"), tokens, torch.ones_like(tokens, dtype=torch.bool))
-    records = []
-    for hidden in (-math.inf, -1e9):
-        model = attnaudit.from_hooks(
-            Causal(hidden).eval(), alpha="attention", embedding="embedding", query=2
-        )
-        with torch.no_grad():
-            records.append(model.read(batch))
-    assert records[0].mask.sum(-1).unique().tolist() == [3]
-    assert torch.equal(records[0].mask, records[1].mask)
-
-
-def test_what_a_model_offers_is_offered_through_a_readout_too() -> None:
-    class Offering(Glass):
-        def attended_norms(self, record: Record) -> Tensor:
-            return record.alpha * 7
-
-    model: Any = with_readout(Offering("oracle"))
-    record = model.read(glass_batch(4))
-    assert torch.equal(model.attended_norms(record), record.alpha * 7)
-
-
-def test_a_text_of_one_word_can_be_audited() -> None:
-    for form in ("delete", "mask", "pad"):
-        model = attnaudit.from_huggingface(*tiny("bert"), leave_out=form)
-        results = audit(model, ["good"], show_progress=False)
-        assert {answer.answer for answer in results.card().answers} == {"cannot tell"}
-
-
 def test_a_given_mean_length_is_used() -> None:
     told = {}
     for each in (
@@ -343,8 +283,6 @@ def test_two_runs_with_nothing_in_common_are_said_to_have_nothing() -> None:
 def test_small_things_are_told_right() -> None:
     with pytest.raises(InputError, match="no device 'gpu'"):
         check_device("gpu")
-    with pytest.raises(InputError, match="max_length is 6400, but the model reads at most"):
-        attnaudit.from_huggingface(*tiny("bert"), max_length=6400)
     points = pd.DataFrame(
         {"model": list("abcd"), "runs": [1, 2, 1, 1], "x": [1, 2, 3, 4.0], "y": [1, 2, 3, math.nan]}
     )
@@ -395,18 +333,3 @@ def test_runs_on_different_data_are_said_to_be() -> None:
     told = side_by_side(*runs)
     assert "different data, sst and keyword" in told
     assert "not the difference of the two means" in told
-
-
-def test_a_folder_without_its_tokenizer_and_half_precision_on_a_cpu_are_refused(
-    tmp_path: Path,
-) -> None:
-    model, tokenizer = tiny("bert")
-    model.float().save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="holds no tokenizer"):
-        attnaudit.from_huggingface(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="float16 is for CUDA"):
-        attnaudit.from_huggingface(tmp_path, dtype="float16")
-    kept, batch = find_target(str(tmp_path), 0)
-    assert len(batch) == 3
-    assert kept.read(batch).alpha.shape[0] == 3

@@ -93,7 +93,7 @@ def test_class_names_of_a_dataset_are_those_of_the_model() -> None:
     # A model whose classes nobody named: the numbers are all there is.
     assert values(audited(data, names=None)) == values(audited(TEXTS, [0, 1, 2], names=None))
     words = message(data, names=["bad", "fair", "good"])
-    assert words.startswith("dataset, row 0: the label 'positive' is no class of the model")
+    assert words.startswith("dataset, row 0: the label 'positive' is not a class of the model")
     unlabelled = datasets.Dataset.from_dict({"text": TEXTS, "label": [0, -1, 2]}, features=features)
     assert (
         message(unlabelled)

@@ -377,7 +377,7 @@ def test_labels_of_the_file_are_renamed(folder: Path, tmp_path: Path) -> None:
     data = csv_file(tmp_path / "own.csv", rows)
     words = refused(folder, data, tmp_path / "none")
     assert words.startswith(
-        "own.csv, line 2: the label 'pos' is no class of the model. Choose from: Bad, Fair, Good"
+        "own.csv, line 2: the label 'pos' is not a class of the model. Choose from: Bad, Fair, Good"
     )
     assert "--labels" in words
     told(folder, data, tmp_path / "out", "--labels", "pos=good, neg=Bad")
@@ -385,7 +385,7 @@ def test_labels_of_the_file_are_renamed(folder: Path, tmp_path: Path) -> None:
     unknown = refused(folder, data, tmp_path / "none", "--labels", "pos=good,nag=bad")
     assert "'nag' is not. The data has 'pos', 'neg', 'fair'" in unknown
     unknown = refused(folder, data, tmp_path / "none", "--labels", "pos=good,neg=awful")
-    assert "'awful' is no class of the model. Its classes: Bad, Fair, Good" in unknown
+    assert "'awful' is not a class of the model. Its classes: Bad, Fair, Good" in unknown
     for wrong in ("pos", "pos=", "=good", "pos=good,pos=bad", ""):
         assert "--labels must be label=CLASS" in refused(
             folder, data, tmp_path / "none", "--labels", wrong

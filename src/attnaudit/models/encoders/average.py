@@ -1,4 +1,4 @@
-"""Jain & Wallace's "average" encoder: each embedding through one layer; the attention does the averaging."""
+"""Jain & Wallace's "average" encoder: one layer per embedding, without context."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attnaudit.models.encoders.mlp import MLP
 
 @limits(hidden=COUNT, fidelity=ParsedBy(fidelity_of("the average encoder", ("paper", "code"))))
 class Average(MLP):
-    """Linear and ReLU, 256 units, as printed; fidelity=code: tanh and 128, as released."""
+    """Linear and ReLU, 256 units, as in the paper; tanh and 128, as released (fidelity=code)."""
 
     def __init__(
         self, input_size: int, *, hidden: int | None = None, fidelity: str = "paper"
