@@ -21,7 +21,7 @@ from sklearn.metrics import average_precision_score
 from torch import Tensor, nn
 
 from attnaudit import audit, exact
-from attnaudit.auditing.example_store import chosen_examples
+from attnaudit.auditing.example_store import choose_examples
 from attnaudit.audits import AUDITS
 from attnaudit.audits.agreement import agreement
 from attnaudit.audits.counterfactual import permuted
@@ -898,7 +898,7 @@ def test_values_depend_neither_on_the_size_nor_on_the_order_of_batches(
     # The search without a readout is held to this in its own tests; that for many classes takes its time.
     slow = name == "two rows" or (name == "float64" and size != 7)
     chosen = (
-        {"audits": [each for each in AUDITS if each != "furthest"], "illustrated": 0}
+        {"audits": [each for each in AUDITS if each != "furthest"], "keep_examples": 0}
         if slow
         else {}
     )
@@ -923,7 +923,9 @@ def test_values_depend_neither_on_the_size_nor_on_the_order_of_batches(
 def test_the_examples_illustrated_do_not_depend_on_the_batches() -> None:
     _, batch = models_to_batch()["float64"]
     few = [
-        set(audited("float64", data, audits=["permutation"], illustrated=4).examples["example_id"])
+        set(
+            audited("float64", data, audits=["permutation"], keep_examples=4).examples["example_id"]
+        )
         for data in ([batch], parts(batch, list(range(EXAMPLES))[::-1], 5))
     ]
     assert few[0] == few[1]
@@ -935,16 +937,16 @@ def test_all_examples_are_kept_as_long_as_they_are_not_too_many_words(
 ) -> None:
     batch = glass_batch(40)
     tokens = int(batch.mask.sum())
-    assert len(chosen_examples([batch], None, 0)) == 40
+    assert len(choose_examples([batch], None, 0)) == 40
     monkeypatch.setattr("attnaudit.auditing.example_store.MOST_TOKENS", tokens // 4)
-    assert len(chosen_examples([batch], None, 0)) == 40 * (tokens // 4) // tokens
+    assert len(choose_examples([batch], None, 0)) == 40 * (tokens // 4) // tokens
 
 
 def test_the_examples_illustrated_have_each_label_in_its_share() -> None:
     batch = glass_batch(60)
     labels = torch.zeros(60, dtype=torch.int64)
     labels[:6] = 1
-    results = audit(Glass("oracle"), replace(batch, labels=labels), audits=["permutation"], measures=[], illustrated=20, show_progress=False)  # fmt: skip
+    results = audit(Glass("oracle"), replace(batch, labels=labels), audits=["permutation"], measures=[], keep_examples=20, show_progress=False)  # fmt: skip
     assert results.examples["label"].value_counts().to_dict() == {0: 18, 1: 2}
 
 
@@ -1244,7 +1246,7 @@ def test_an_example_with_nothing_to_attend_has_no_value_in_any_audit() -> None:
     tokens[3, :2] = torch.tensor([START, END])
     empty = replace(batch, tokens=tokens, mask=tokens > 0, evidence=batch.evidence & (tokens > END))  # type: ignore[operator]
     values, without = (
-        audit(model, each, show_progress=False, illustrated=0).frame() for each in (empty, batch)
+        audit(model, each, show_progress=False, keep_examples=0).frame() for each in (empty, batch)
     )
     there = values["example_id"] == "example/3"
     about_attention = values["metric"] != "correct"
@@ -1369,7 +1371,7 @@ def test_names_of_classes_must_differ_and_none_is_all() -> None:
 
 def test_examples_need_names_of_their_own() -> None:
     batch = glass_batch(8)
-    with pytest.raises(InputError, match="example_id of its own"):
+    with pytest.raises(InputError, match="its own example_id"):
         audit(Glass("oracle"), [batch, batch], show_progress=False)
 
 

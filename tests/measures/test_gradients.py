@@ -20,7 +20,7 @@ from attnaudit.auditing.audit import audit
 from attnaudit.core import masking
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError, NotApplicable
-from attnaudit.measures import DEFAULT_MEASURES, MEASURES, WITNESSES
+from attnaudit.measures import DEFAULT_MEASURES, MEASURES, REFERENCE_MEASURES
 from attnaudit.measures.attention_norm import attention_norm
 from attnaudit.measures.gradient_norm import gradient_norm
 from attnaudit.measures.hidden_gradient import hidden_gradient
@@ -169,7 +169,7 @@ def same(found: Tensor, expected: Any, tolerance: float = 1e-7) -> None:
 
 def test_the_usual_measures_are_registered_and_the_witnesses_among_them() -> None:
     assert set(DEFAULT_MEASURES) < set(MEASURES)
-    assert set(WITNESSES) <= set(DEFAULT_MEASURES)
+    assert set(REFERENCE_MEASURES) <= set(DEFAULT_MEASURES)
     assert set(MEASURES) - set(DEFAULT_MEASURES) == {
         *(
             "input_times_gradient",
@@ -713,7 +713,7 @@ def test_glass_models_show_what_each_measure_can_see(kind: str, dtype: torch.dty
 def test_the_usual_measures_run_in_an_audit_and_the_rest_on_request() -> None:
     batch = glass_batch(6)
     results = audit(
-        Glass("oracle"), batch, audits=["agreement"], show_progress=False, illustrated=0
+        Glass("oracle"), batch, audits=["agreement"], show_progress=False, keep_examples=0
     )
     assert results.about["measures"] == list(DEFAULT_MEASURES)
     assert results.about["measures_not_applicable"] == {}
@@ -724,7 +724,7 @@ def test_the_usual_measures_run_in_an_audit_and_the_rest_on_request() -> None:
         audits=["agreement"],
         measures=asked,
         show_progress=False,
-        illustrated=0,
+        keep_examples=0,
     )
     assert results.about["measures_not_applicable"] == {
         "rollout": "the model has no layers of self-attention below the site to follow"

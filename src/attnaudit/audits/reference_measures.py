@@ -10,7 +10,7 @@ from torch import Tensor
 from attnaudit.audits.declaration import Values
 from attnaudit.core.contract import Record
 from attnaudit.core.errors import NotApplicable
-from attnaudit.measures import WITNESSES
+from attnaudit.measures import REFERENCE_MEASURES
 
 BETWEEN = "between_measures"
 
@@ -35,4 +35,4 @@ def between(values: Values, scores: dict[str, Tensor], metric: str, record: Reco
 
 
 def _pairs(scores: dict[str, Tensor]) -> list[tuple[str, str]]:
-    return list(combinations([name for name in WITNESSES if name in scores], 2))
+    return list(combinations([name for name in REFERENCE_MEASURES if name in scores], 2))

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnaudit import statistics
+from attnaudit.audits.data_options import uses_data_option
 from attnaudit.audits.declaration import CORRELATION, SHARE, Declaration, Metric, Values, declares
 from attnaudit.audits.per_row import by_row
 from attnaudit.audits.reference_measures import BETWEEN, between, compared
@@ -42,6 +43,7 @@ def _lists(k: int | str) -> list[str]:
     return listed
 
 
+@uses_data_option("mean_length", when=lambda options: "average" in _lists(options["k"]))
 @limits(
     k=ParsedBy(_lists),
     fidelity=ParsedBy(fidelity_of("the audit top_k_agreement", ("corrected", "code"))),

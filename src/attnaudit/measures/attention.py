@@ -5,8 +5,10 @@ from __future__ import annotations
 from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.measures.rounding import of_each_score, rounding_error
 
 
+@rounding_error(of_each_score)
 def attention(model: AttentionModel, record: Record, seed: int) -> Tensor:
     """alpha (B,R,N)."""
     return record.alpha.detach()

@@ -7,8 +7,10 @@ from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import NotApplicable
+from attnaudit.measures.rounding import of_each_score, rounding_error
 
 
+@rounding_error(of_each_score)
 def attention_norm(model: AttentionModel, record: Record, seed: int) -> Tensor:
     """alpha_i · ‖h_i‖₂ (B,R,N); in a transformer alpha_i · ‖v_i‖₂, with the head's own value vectors, through the model's
     `attended_norms`.

@@ -6,8 +6,10 @@ from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import NotApplicable
+from attnaudit.measures.rounding import of_each_score, rounding_error
 
 
+@rounding_error(of_each_score)
 def head_mean(model: AttentionModel, record: Record, seed: int) -> Tensor:
     """Mean of alpha over the rows that attend to anything (B,N). High: many heads look there, whatever they do with what they see."""
     if record.alpha.shape[1] == 1:

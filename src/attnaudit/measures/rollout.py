@@ -7,8 +7,10 @@ from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import NotApplicable
+from attnaudit.measures.rounding import of_each_score, rounding_error
 
 
+@rounding_error(of_each_score)
 def rollout(model: AttentionModel, record: Record, seed: int) -> Tensor:
     """alpha · Â_L ⋯ Â_1 with Â = ½(A + I) (B,R,N): the half that is I stands for what goes round each layer.
 
