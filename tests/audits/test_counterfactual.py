@@ -13,7 +13,6 @@ import torch
 from scipy.stats import chisquare
 from torch import Tensor
 
-from attnaudit.audits import counterfactual
 from attnaudit.audits.counterfactual import flipped, permuted, without_item
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.decoding import logits_under
@@ -209,7 +208,7 @@ def test_without_a_readout_the_model_decodes_in_parts_of_any_size(
 ) -> None:
     record, model = made_record(5, rows=2, readout=False), Bent(2, 9, 3)
     alpha = alternatives(record, 11)
-    monkeypatch.setattr(counterfactual, "_ENTRIES", entries)
+    monkeypatch.setattr("attnaudit.core.decoding._ENTRIES", entries)
     found = logits_under(model, record, alpha).numpy()
     assert found.shape == (6, 11, 3)
     assert model.largest <= max(entries, alpha[:, 0].numel())

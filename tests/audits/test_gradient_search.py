@@ -12,7 +12,7 @@ from scipy.special import rel_entr, softmax
 from scipy.stats import kstest
 from torch import Tensor
 
-from attnaudit.audits.gradient_search import SETTINGS, Settings, _loss, search
+from attnaudit.audits.gradient_search import SETTINGS, Settings, loss, search
 from attnaudit.core.contract import Batch, Record
 
 EPSILON = 0.01
@@ -248,8 +248,8 @@ def test_the_loss_is_the_formula_as_released_as_printed_and_as_corrected(fidelit
         dtype=torch.float64,
     )
     mask = torch.ones(3, 1, 4, dtype=torch.bool)
-    loss = _loss(torch.tensor(alpha), far, torch.tensor(excess), SETTINGS[fidelity], mask)
-    assert float(loss) == pytest.approx(expected, rel=1e-10)
+    found = loss(torch.tensor(alpha), far, torch.tensor(excess), SETTINGS[fidelity], mask)
+    assert float(found) == pytest.approx(expected, rel=1e-10)
 
 
 def test_the_released_search_has_the_released_settings() -> None:

@@ -333,7 +333,7 @@ def test_hidden_gradient_says_where_it_cannot_be_asked() -> None:
 
     cases: dict[str, Callable[[Record], Record]] = {
         "records no hidden states": lambda found: replace(found, hidden=None),
-        "do not hang on the embeddings": lambda found: replace(found, hidden=found.hidden.detach()),  # type: ignore[union-attr]
+        "do not depend on the embeddings": lambda found: replace(found, hidden=found.hidden.detach()),  # type: ignore[union-attr]
         "attention is not computed from the hidden": copied,
         "prediction is not computed from the hidden": lambda found: replace(
             copied(found), alpha=found.alpha.detach()

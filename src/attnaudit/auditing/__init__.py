@@ -3,5 +3,6 @@
 `audit.audit` is the public function, `attnaudit.audit`; the other modules are its steps, in this
 order: `data_argument` (batches from what the caller passed), `selection` (which audits and
 measures), `other_models` (are they comparable?), `collector` (values, batch by batch), `row_names`
-and `example_store` (what is kept for the report). Import from the modules: nothing is exported here.
+and `example_store` (what is kept for the report). Import from the modules: the function `audit`
+would hide its module here.
 """

@@ -103,9 +103,8 @@ def audit(
 
     >>> from attnaudit import audit
     >>> from attnaudit.models.glass import Glass, glass_batch
-    >>> results = audit(
-    ...     Glass("oracle"), glass_batch(30), audits=["permutation", "agreement"], show_progress=False
-    ... )
+    >>> audits = ["permutation", "agreement"]
+    >>> results = audit(Glass("oracle"), glass_batch(30), audits=audits, show_progress=False)
     >>> results.card()["does it matter?"].answer
     'yes'
     >>> round(results.mean("agreement", "tau", "leave_one_out"), 2)

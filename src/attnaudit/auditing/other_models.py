@@ -1,4 +1,4 @@
-"""Checks that other trainings of a model are comparable: same tokens, classes and attention rows."""
+"""Check that other trainings of a model are comparable: same tokens, classes and rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which audits and measures to run: the defaults, all, names with options, or your own functions."""
+"""Which audits and measures to run: the defaults, all, by name, or your own functions."""
 
 from __future__ import annotations
 

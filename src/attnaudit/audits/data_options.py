@@ -35,7 +35,7 @@ def uses_data_option(
     name : str
         A key of `DATA_OPTIONS`.
     when : callable
-        Takes the options of the audit by name, defaults included, and returns whether it uses `name`.
+        Takes the options of the audit by name, defaults included; returns whether it uses `name`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The attention itself, as a ranking."""
+"""The attention weights themselves, as a ranking."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from attnaudit.measures.rounding import of_each_score, rounding_error
 
 @rounding_error(of_each_score)
 def attention(model: AttentionModel, record: Record, seed: int) -> Tensor:
-    """alpha (B,R,N)."""
+    """The attention weights alpha (B,R,N)."""
     return record.alpha.detach()

@@ -32,7 +32,7 @@ def of_largest_score(scores: Tensor, mask: Tensor, record: Record) -> Tensor:
 
 
 def of_each_score(scores: Tensor, mask: Tensor, record: Record) -> Tensor:
-    """Tie scores closer than the rounding error of each: for sums and products of attention weights.
+    """Tie scores closer than their own rounding error: for sums and products of weights.
 
     These are positive numbers, accurate relative to themselves however small they are next to the
     largest.
