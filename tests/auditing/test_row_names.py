@@ -1,4 +1,4 @@
-"""Rows of attention carry the names their model gives them, and the names are stored with the results."""
+"""Attention rows have the names their model gives them, stored with the results."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_heads_and_positions_of_a_hooked_model() -> None:
     assert pooled[:3] == ["position 0 head 0", "position 0 head 1", "position 1 head 0"]
     assert len(pooled) == 2 * width
     one_head = audited(hooked(SelfAttention(pooled=True, heads=1)), batch)["row_names"]
-    assert one_head == [f"position {at}" for at in range(width)]
+    assert one_head == [f"position {index}" for index in range(width)]
 
 
 @pytest.mark.parametrize(

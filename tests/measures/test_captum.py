@@ -1,4 +1,4 @@
-"""Measures from Captum: closed forms on linear models, Shapley values by enumeration, axioms, seeds, and nothing left behind."""
+"""Captum's measures: closed forms, Shapley values by enumeration, seeds, nothing left behind."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def batch_of(*, query: bool = False, candidates: bool = False) -> Batch:
     tokens = padded(TEXTS)
     asked = padded(QUERIES) if query else None
     return Batch(
-        tuple(f"text/{at}" for at in range(len(TEXTS))),
+        tuple(f"text/{index}" for index in range(len(TEXTS))),
         tokens,
         tokens > 0,
         asked,
@@ -108,24 +108,29 @@ def case(name: str) -> tuple[Any, Record]:
         return model, model.read(batch)
 
 
-def items_of(record: Record, at: int) -> list[int]:
-    return record.content[at].nonzero()[:, 0].tolist()
+def items_of(record: Record, index: int) -> list[int]:
+    return record.content[index].nonzero()[:, 0].tolist()
 
 
 @torch.no_grad()
-def with_items(model: Any, record: Record, at: int, there: Any) -> np.ndarray:
-    """p(predicted class) of text `at` for each row of `there` (M,items): those not there have embeddings of 0, in place."""
+def with_items(model: Any, record: Record, index: int, there: Any) -> np.ndarray:
+    """p(predicted class) of one text for each row of `there` (M,items).
+
+    Items that are not there have embeddings of 0, in place.
+    """
     there = np.asarray(there)
-    embeddings = record.embeddings[at].repeat(len(there), 1, 1)
-    for column, item in enumerate(items_of(record, at)):
-        for token in (record.item_of_token[at] == item).nonzero()[:, 0].tolist():
+    embeddings = record.embeddings[index].repeat(len(there), 1, 1)
+    for column, item in enumerate(items_of(record, index)):
+        for token in (record.item_of_token[index] == item).nonzero()[:, 0].tolist():
             embeddings[torch.tensor(there[:, column] == 0), token] = 0
-    logits = model.read(record.batch.rows(torch.full((len(there),), at)), embeddings).logits.numpy()
+    logits = model.read(
+        record.batch.rows(torch.full((len(there),), index)), embeddings
+    ).logits.numpy()
     allowed = np.ones(logits.shape[1], bool)
     if record.batch.classes is not None:
-        allowed = record.batch.classes[at].numpy()
+        allowed = record.batch.classes[index].numpy()
     weight = np.exp(logits) * allowed
-    top = np.where(allowed, record.logits[at].numpy(), -np.inf).argmax()
+    top = np.where(allowed, record.logits[index].numpy(), -np.inf).argmax()
     return weight[:, top] / weight.sum(-1)
 
 
@@ -133,11 +138,11 @@ def subsets(count: int) -> np.ndarray:
     return np.array(list(itertools.product([0, 1], repeat=count)))
 
 
-def shapley(model: Any, record: Record, at: int) -> np.ndarray:
+def shapley(model: Any, record: Record, index: int) -> np.ndarray:
     """By the definition: every item joins every company, weighted by its size."""
-    count = len(items_of(record, at))
+    count = len(items_of(record, index))
     there = subsets(count)
-    value = dict(zip(map(tuple, there), with_items(model, record, at, there), strict=True))
+    value = dict(zip(map(tuple, there), with_items(model, record, index, there), strict=True))
     found = np.zeros(count)
     for company in value:
         size = sum(company)
@@ -151,13 +156,13 @@ def shapley(model: Any, record: Record, at: int) -> np.ndarray:
     return found
 
 
-def difference(model: Any, record: Record, at: int) -> float:
-    count = len(items_of(record, at))
-    full, empty = with_items(model, record, at, [[1] * count, [0] * count])
+def difference(model: Any, record: Record, index: int) -> float:
+    count = len(items_of(record, index))
+    full, empty = with_items(model, record, index, [[1] * count, [0] * count])
     return float(full - empty)
 
 
-# Integrated gradients ---------------------------------------------------------------------------------------------------
+# Integrated gradients
 
 
 @every_case
@@ -166,10 +171,10 @@ def test_integrated_gradients_add_up_to_the_difference(name: str) -> None:
     found = integrated_gradients(model, record, 0, signed=True, n_steps=200)
     assert found.shape == record.content.shape
     assert found[~record.content].isnan().all()
-    for at in range(len(TEXTS)):
-        sum_of = float(found[at].nansum())
+    for index in range(len(TEXTS)):
+        sum_of = float(found[index].nansum())
         assert sum_of == pytest.approx(
-            difference(model, record, at), abs=0.01 * float(found[at].nansum().abs()) + 1e-4
+            difference(model, record, index), abs=0.01 * float(found[index].nansum().abs()) + 1e-4
         )
     assert torch.equal(
         integrated_gradients(model, record, 0, n_steps=200)[record.content],
@@ -178,20 +183,20 @@ def test_integrated_gradients_add_up_to_the_difference(name: str) -> None:
 
 
 def test_integrated_gradients_of_a_linear_model_share_the_difference_by_contribution() -> None:
-    """log-odds = c + Σ z_i: along the path every item moves in step, so IG_i = z_i / Σz · (p(x) - p(x̄))."""
+    """log-odds = c + Σ z_i: items move in step on the path: IG_i = z_i / Σz · (p(x) - p(x̄))."""
     model, record = case("linear")
     found = integrated_gradients(model, record, 0, signed=True, tolerance=1e-9)
     weight = (model.output.context.weight[1] - model.output.context.weight[0]).detach()
-    for at, text in enumerate(TEXTS):
-        each = (record.embeddings[at, 1 : len(text) + 1] @ weight).numpy() / len(text)
-        expected = each / each.sum() * difference(model, record, at)
-        np.testing.assert_allclose(found[at, 1 : len(text) + 1], expected, atol=1e-9)
+    for index, text in enumerate(TEXTS):
+        each = (record.embeddings[index, 1 : len(text) + 1] @ weight).numpy() / len(text)
+        expected = each / each.sum() * difference(model, record, index)
+        np.testing.assert_allclose(found[index, 1 : len(text) + 1], expected, atol=1e-9)
 
 
 @torch.no_grad()
 def test_integrated_gradients_take_more_steps_where_they_must_or_say_nothing() -> None:
     model, record = case("sparsemax")
-    deltas = [difference(model, record, at) for at in range(len(TEXTS))]
+    deltas = [difference(model, record, index) for index in range(len(TEXTS))]
 
     def gaps(found: Tensor) -> np.ndarray:
         return abs(found.nansum(-1).numpy() - deltas)
@@ -212,11 +217,11 @@ def test_integrated_gradients_take_more_steps_where_they_must_or_say_nothing() -
 
 
 def along_the_path(model: Any, record: Record, points: int) -> np.ndarray:
-    """(points,B,N): (x - x̄) ∂p/∂x at evenly spread points between the text without items and the text."""
+    """(x - x̄) ∂p/∂x (points,B,N) at evenly spaced points from the empty text to the text."""
     removed = torch.zeros_like(record.batch.mask)
-    for at in range(len(TEXTS)):
-        for item in items_of(record, at):
-            removed[at] |= record.item_of_token[at] == item
+    for index in range(len(TEXTS)):
+        for item in items_of(record, index):
+            removed[index] |= record.item_of_token[index] == item
     found = []
     for t in (np.arange(points) + 0.5) / points:
         words = torch.where(
@@ -231,7 +236,7 @@ def along_the_path(model: Any, record: Record, points: int) -> np.ndarray:
     return np.stack(found)
 
 
-# Shapley values ---------------------------------------------------------------------------------------------------------
+# Shapley values
 
 
 @pytest.mark.parametrize("name", ["bilstm", "query, candidates", "pairs"])
@@ -242,12 +247,16 @@ def test_kernel_shap_comes_near_the_shapley_values(name: str) -> None:
         record = model.read(texts)
     found = shap(model, record, 0, n_samples=3000, signed=True)
     assert found[~record.content].isnan().all()
-    for at in range(2):
-        expected = shapley(model, record, at)
+    for index in range(2):
+        expected = shapley(model, record, index)
         size = abs(expected).max()
-        np.testing.assert_allclose(found[at, items_of(record, at)], expected, atol=0.04 * size)
+        np.testing.assert_allclose(
+            found[index, items_of(record, index)], expected, atol=0.04 * size
+        )
         # Efficiency, by the weight Captum gives the two ends.
-        assert float(found[at].nansum()) == pytest.approx(difference(model, record, at), abs=1e-4)
+        assert float(found[index].nansum()) == pytest.approx(
+            difference(model, record, index), abs=1e-4
+        )
     rough = shap(model, record, 0, n_samples=20, signed=True)[0, items_of(record, 0)]
     assert (
         abs(rough.numpy() - shapley(model, record, 0)).max() > 0
@@ -259,15 +268,15 @@ def test_kernel_shap_comes_near_the_shapley_values(name: str) -> None:
 
 
 def test_kernel_shap_is_exact_where_the_items_do_not_meet() -> None:
-    """Nearly linear probabilities: the output layer is made so small that p is its first-order term."""
+    """The output layer is made so small that p is nearly linear."""
     model = made(encoder="none", projection="uniform")
     with torch.no_grad():
         model.output.context.weight *= 1e-2
         record = model.read(batch_of())
     found = shap(model, record, 0, n_samples=60, signed=True)
-    for at in range(len(TEXTS)):
+    for index in range(len(TEXTS)):
         np.testing.assert_allclose(
-            found[at, items_of(record, at)], shapley(model, record, at), atol=2e-5
+            found[index, items_of(record, index)], shapley(model, record, index), atol=2e-5
         )
 
 
@@ -291,7 +300,7 @@ def test_gradient_shap_is_integrated_gradients_with_random_steps(name: str) -> N
     )
 
 
-def test_shap_refuses_what_it_does_not_know() -> None:
+def test_shap_rejects_what_it_does_not_know() -> None:
     model, record = case("linear")
     with pytest.raises(InputError, match=r"no kind of shap 'deep'\. Choose from: kernel, gradient"):
         shap(model, record, 0, kind="deep")
@@ -301,7 +310,7 @@ def test_shap_refuses_what_it_does_not_know() -> None:
         lime(model, record, 0, penalty=-1)
 
 
-# LIME -------------------------------------------------------------------------------------------------------------------
+# LIME
 
 
 @pytest.mark.parametrize("name", ["bilstm", "query, candidates", "pairs"])
@@ -311,25 +320,25 @@ def test_lime_comes_near_the_weighted_regression_over_all_removals(name: str) ->
         record = model.read(record.batch.rows(torch.tensor([0, 4])))
     found = lime(model, record, 0, n_samples=3000, penalty=0, signed=True)
     assert found[~record.content].isnan().all()
-    for at in range(2):
-        there = subsets(len(items_of(record, at)))
+    for index in range(2):
+        there = subsets(len(items_of(record, index)))
         cosine = there.sum(-1) / np.sqrt(np.maximum(there.sum(-1), 1) * there.shape[1])
         weight = np.exp(-((1 - cosine) ** 2) / (2 * 0.25**2))
         design = np.column_stack([np.ones(len(there)), there]) * np.sqrt(weight)[:, None]
-        target = with_items(model, record, at, there) * np.sqrt(weight)
+        target = with_items(model, record, index, there) * np.sqrt(weight)
         expected = np.linalg.lstsq(design, target, rcond=None)[0][1:]
         np.testing.assert_allclose(
-            found[at, items_of(record, at)], expected, atol=0.06 * abs(expected).max()
+            found[index, items_of(record, index)], expected, atol=0.06 * abs(expected).max()
         )
     shrunk = lime(model, record, 0, n_samples=200, penalty=1e4)
     assert 0 < shrunk[record.content].max() < found[record.content].abs().max() / 10
 
 
-# DeepLIFT ---------------------------------------------------------------------------------------------------------------
+# DeepLIFT
 
 
 def contrast(model: Any, record: Record) -> Tensor:
-    """(B,H): what the hidden states are multiplied with, for the predicted class against the mean of all."""
+    """The output weights (B,H) of the predicted class minus the mean over classes."""
     weight = model.output.context.weight.detach()
     return weight[record.predicted] - weight.mean(0)
 
@@ -339,7 +348,10 @@ def contrast(model: Any, record: Record) -> Tensor:
     "encoder", ["none", "mlp:hidden=5", "mlp:hidden=5,activation=tanh", "mlp:hidden=5,layers=2"]
 )
 def test_deeplift_follows_the_rescale_rule(encoder: str, projection: str) -> None:
-    """Layer by layer in NumPy: multipliers are Δout/Δin at activations, weights elsewhere; the attention is uniform or held."""
+    """Layer by layer in NumPy: multipliers are Δout/Δin at activations, weights elsewhere.
+
+    The attention is uniform or fixed.
+    """
     model = made(3, encoder=encoder, projection=projection)
     with torch.no_grad():
         record = model.read(batch_of())
@@ -372,10 +384,10 @@ def test_deeplift_of_candidates_and_queries_is_against_the_mean_of_the_candidate
         record = model.read(batch_of(query=True, candidates=True))
     found = deeplift(model, record, 0, signed=True)
     weight = model.output.context.weight.detach()
-    for at, text in enumerate(TEXTS):
-        against = weight[int(record.predicted[at])] - weight[CANDIDATES[at]].mean(0)
-        expected = (record.embeddings[at, 1 : len(text) + 1] @ against).numpy() / len(text)
-        np.testing.assert_allclose(found[at, 1 : len(text) + 1], expected, atol=1e-12)
+    for index, text in enumerate(TEXTS):
+        against = weight[int(record.predicted[index])] - weight[CANDIDATES[index]].mean(0)
+        expected = (record.embeddings[index, 1 : len(text) + 1] @ against).numpy() / len(text)
+        np.testing.assert_allclose(found[index, 1 : len(text) + 1], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["bilstm", "query, candidates", "transformer", "sparsemax"])
@@ -419,7 +431,7 @@ def test_deeplift_names_a_module_used_twice() -> None:
     assert set(vars(model.bend)) == set(vars(nn.Tanh()))
 
 
-# All of them ------------------------------------------------------------------------------------------------------------
+# All of them
 
 CAPTUM = {
     "integrated_gradients": {},
@@ -436,7 +448,7 @@ def scores_of(name: str, model: Any, record: Record, seed: int = 0) -> Tensor:
 
 @pytest.mark.parametrize("measure", CAPTUM)
 @pytest.mark.parametrize("name", ["query, candidates", "pairs"])
-def test_a_text_scores_the_same_whatever_stands_beside_it(name: str, measure: str) -> None:
+def test_a_text_scores_the_same_whatever_the_batch(name: str, measure: str) -> None:
     model, record = case(name)
     together = scores_of(measure, model, record)
     assert torch.equal(together.isnan(), ~record.content)
@@ -445,9 +457,9 @@ def test_a_text_scores_the_same_whatever_stands_beside_it(name: str, measure: st
         only = record.batch.rows(torch.tensor([1]))
         alone = model.read(only.without(torch.zeros_like(only.mask)))
     found = scores_of(measure, model, turned)
-    for at, source in enumerate((4, 1, 2)):
+    for index, source in enumerate((4, 1, 2)):
         items = found.shape[1]
-        np.testing.assert_allclose(found[at], together[source, :items], atol=1e-6)
+        np.testing.assert_allclose(found[index], together[source, :items], atol=1e-6)
     np.testing.assert_allclose(
         scores_of(measure, model, alone)[0], together[1, : alone.content.shape[1]], atol=1e-6
     )
@@ -491,10 +503,10 @@ def state_of(model: nn.Module) -> list[Any]:
 
 @pytest.mark.parametrize("measure", CAPTUM)
 @pytest.mark.parametrize("fails", [False, True])
-def test_the_model_is_left_as_found_also_after_a_failure(
+def test_the_model_is_left_unchanged_also_after_a_failure(
     measure: str, fails: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Activations in the query's encoder are reached by no gradient: Captum forgets what it noted there.
+    # No gradient reaches activations in the query's encoder: Captum leaves its attributes there.
     model = made(4, True, encoder="mlp:hidden=4")
     with torch.no_grad():
         record = model.read(batch_of(query=True, candidates=True))
@@ -555,7 +567,7 @@ def test_one_item_gets_all_and_no_item_nothing(measure: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_glass_models_are_explained_by_their_deciding_word(kind: str) -> None:
-    """Removal on the input: also Shifted's deciding word is found, where attention points at the one after it."""
+    """Items are removed from the input, so Shifted's deciding word is found too."""
     model, batch = Glass(kind, dtype=torch.float64), glass_batch(6)  # type: ignore[arg-type]
     record = model.read(batch)
     deciding = batch.evidence.int().argmax(-1)  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Gradient norms, hidden states and influence: against finite differences, Jacobians and texts written out, in float64."""
+"""Gradient norms, hidden states and influence, against finite differences and Jacobians."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def batch_of(*, query: bool = False, candidates: bool = False) -> Batch:
     tokens = padded(TEXTS)
     asked = padded(QUERIES) if query else None
     return Batch(
-        tuple(f"text/{at}" for at in range(len(TEXTS))),
+        tuple(f"text/{index}" for index in range(len(TEXTS))),
         tokens,
         tokens > 0,
         asked,
@@ -69,7 +69,7 @@ def made(classes: int, query: bool, **choices: Any) -> Any:
 
 
 class Pairs:
-    """Every two words are one item; start and end belong to none. No module, no readout, two rows."""
+    """Every two words are one item; start and end belong to none. No readout, two rows."""
 
     def __init__(self) -> None:
         draw = torch.Generator().manual_seed(1)
@@ -143,23 +143,23 @@ def chosen(logits: Tensor, record: Record) -> Tensor:
     return weight.gather(-1, top[:, None])[:, 0] / weight.sum(-1)
 
 
-def slopes(function: Callable[[Tensor], Tensor], at: Tensor) -> Tensor:
-    """Central differences of function (B,X,Y) -> (B,) in each number of `at`, all examples at once."""
-    found = torch.zeros_like(at)
-    for x in range(at.shape[1]):
-        for y in range(at.shape[2]):
-            step = torch.zeros_like(at)
+def slopes(function: Callable[[Tensor], Tensor], index: Tensor) -> Tensor:
+    """Central differences of function (B,X,Y) -> (B,) in each component, for all examples."""
+    found = torch.zeros_like(index)
+    for x in range(index.shape[1]):
+        for y in range(index.shape[2]):
+            step = torch.zeros_like(index)
             step[:, x, y] = STEP
-            found[:, x, y] = (function(at + step) - function(at - step)) / (2 * STEP)
+            found[:, x, y] = (function(index + step) - function(index - step)) / (2 * STEP)
     return found
 
 
 def by_item(slope: Tensor, record: Record, norm: int) -> np.ndarray:
-    """The norm over all numbers of an item's tokens, as shares, NaN off content: item by item, plainly."""
+    """The norm over all components of an item's tokens, as shares, in a plain loop."""
     found = np.full(record.content.shape, np.nan)
-    for at, item in record.content.nonzero().tolist():
-        numbers = slope[at][record.item_of_token[at] == item].numpy().ravel()
-        found[at, item] = np.linalg.norm(numbers, norm)
+    for index, item in record.content.nonzero().tolist():
+        numbers = slope[index][record.item_of_token[index] == item].numpy().ravel()
+        found[index, item] = np.linalg.norm(numbers, norm)
     return found / np.nansum(found, 1, keepdims=True)
 
 
@@ -167,7 +167,7 @@ def same(found: Tensor, expected: Any, tolerance: float = 1e-7) -> None:
     np.testing.assert_allclose(found.numpy(), np.asarray(expected), atol=tolerance, rtol=0)
 
 
-def test_the_usual_measures_are_registered_and_the_witnesses_among_them() -> None:
+def test_the_usual_measures_are_registered_and_the_reference_measures_among_them() -> None:
     assert set(DEFAULT_MEASURES) < set(MEASURES)
     assert set(REFERENCE_MEASURES) <= set(DEFAULT_MEASURES)
     assert set(MEASURES) - set(DEFAULT_MEASURES) == {
@@ -184,7 +184,7 @@ def test_the_usual_measures_are_registered_and_the_witnesses_among_them() -> Non
     }
 
 
-# Words ------------------------------------------------------------------------------------------------------------------
+# Words
 
 
 @every_case
@@ -257,7 +257,7 @@ def test_input_times_gradient_is_the_slope_along_the_word_and_captums(name: str)
     same(found[record.content], expected[record.content], 1e-12)
 
 
-# Hidden states ----------------------------------------------------------------------------------------------------------
+# Hidden states
 
 
 def from_hidden(name: str, model: Any, record: Record) -> Callable[[Tensor], Tensor]:
@@ -318,7 +318,7 @@ def test_hidden_gradient_moves_the_attention_with_the_states(name: str, norm: in
         assert (found - record.alpha[:, 0])[record.content].abs().max() > 1e-2
 
 
-def test_hidden_gradient_says_where_it_cannot_be_asked() -> None:
+def test_hidden_gradient_says_where_it_does_not_apply() -> None:
     model, record = case("bilstm")
 
     class Changed:
@@ -333,7 +333,9 @@ def test_hidden_gradient_says_where_it_cannot_be_asked() -> None:
 
     cases: dict[str, Callable[[Record], Record]] = {
         "records no hidden states": lambda found: replace(found, hidden=None),
-        "do not depend on the embeddings": lambda found: replace(found, hidden=found.hidden.detach()),  # type: ignore[union-attr]
+        "do not depend on the embeddings": lambda found: replace(
+            found, hidden=found.hidden.detach()
+        ),  # type: ignore[union-attr]
         "attention is not computed from the hidden": copied,
         "prediction is not computed from the hidden": lambda found: replace(
             copied(found), alpha=found.alpha.detach()
@@ -350,7 +352,7 @@ def test_hidden_gradient_says_where_it_cannot_be_asked() -> None:
 
 
 @pytest.mark.parametrize("measure", [gradient_norm, hidden_gradient, influence])
-def test_an_unknown_norm_is_refused(measure: Callable[..., Tensor]) -> None:
+def test_an_unknown_norm_is_rejected(measure: Callable[..., Tensor]) -> None:
     model, record = case("bilstm")
     with pytest.raises(InputError, match="norm must be 1 or 2, got 3"):
         measure(model, record, 0, norm=3)
@@ -366,33 +368,33 @@ def shares_of(change: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("projection", PROJECTIONS)
 @torch.no_grad()
-def test_hidden_leave_one_out_attends_anew_to_the_states_that_are_left(projection: str) -> None:
-    """The states without one of them, as a shorter tensor: scored, projected, decoded by the model's parts."""
+def test_hidden_leave_one_out_attends_again_to_the_states_that_are_left(projection: str) -> None:
+    """With one state deleted, the rest is scored, projected and decoded by the model's parts."""
     model = made(4, True, projection=projection)
     model.scorer.score.weight *= 3
     record = model.read(batch_of(query=True, candidates=True))
     found = hidden_leave_one_out(model, record, 0)
     scaled = hidden_leave_one_out(model, record, 0, renormalise=True)
-    for at, text in enumerate(TEXTS):
-        query = record.state[at : at + 1]
+    for index, text in enumerate(TEXTS):
+        query = record.state[index : index + 1]
         places = list(range(1, len(text) + 1))
         change, other = np.full((2, found.shape[1]), np.nan)
         for place in places if len(text) > 1 else []:
             left = [each for each in places if each != place]
-            hidden = record.hidden[at : at + 1, left]
+            hidden = record.hidden[index : index + 1, left]
             alpha = model.projection(
                 model.scorer(hidden, query), torch.ones(1, len(left), dtype=torch.bool)
             )
-            rest = record.alpha[at, 0, left] / record.alpha[at, 0, left].sum()
+            rest = record.alpha[index, 0, left] / record.alpha[index, 0, left].sum()
             for weights, into in ((alpha[0], change), (rest, other)):
                 logits = model.output(weights @ hidden[0], query)
                 p, q = (
-                    (x.exp() * CANDIDATES[at] / (x.exp() * CANDIDATES[at]).sum()).numpy()
-                    for x in (logits[0], record.logits[at])
+                    (x.exp() * CANDIDATES[index] / (x.exp() * CANDIDATES[index]).sum()).numpy()
+                    for x in (logits[0], record.logits[index])
                 )
                 into[place] = abs(p - q).sum() / 2
-        same(found[at], shares_of(change), 1e-10)
-        same(scaled[at], shares_of(other), 1e-10)
+        same(found[index], shares_of(change), 1e-10)
+        same(scaled[index], shares_of(other), 1e-10)
     difference = (found - scaled)[record.content].nan_to_num().abs().max()
     assert (difference < 1e-10) == (projection in ("softmax", "uniform", "gumbel_softmax"))
 
@@ -407,10 +409,10 @@ def test_hidden_leave_one_out_of_one_hot_attention_has_nothing_to_scale_up() -> 
     scaled = hidden_leave_one_out(model, record, 0, renormalise=True)
     assert scaled[top].isnan().all()
     anew = hidden_leave_one_out(model, record, 0)
-    for at, text in enumerate(TEXTS):
+    for index, text in enumerate(TEXTS):
         if len(text) > 1:
-            assert anew[at][top[at]] == 1  # all that matters
-            assert (anew[at][record.content[at] & ~top[at]] == 0).all()
+            assert anew[index][top[index]] == 1  # all that matters
+            assert (anew[index][record.content[index] & ~top[index]] == 0).all()
     assert anew[3].isnan().all()  # a single word
 
 
@@ -421,16 +423,16 @@ def test_hidden_leave_one_out_of_several_rows_and_levels(name: str) -> None:
     model, record = case(name)
     assert hasattr(model, "attention_without") == (name != "pairs")
     expected = np.full(record.content.shape, np.nan)
-    for at, item in record.content.nonzero().tolist():
+    for index, item in record.content.nonzero().tolist():
         alpha = record.alpha.clone()
-        row = alpha[at, :, item] > 0
-        alpha[at, :, item] = 0
-        total = alpha[at].sum(-1)
+        row = alpha[index, :, item] > 0
+        alpha[index, :, item] = 0
+        total = alpha[index].sum(-1)
         if (total[row] == 0).any():
             continue  # a sentence of one word: nothing left of it
-        alpha[at, row] = alpha[at, row] / total[row, None]
-        p, q = (x.softmax(-1)[at] for x in (model.decode(record, alpha), record.logits))
-        expected[at, item] = (p - q).abs().sum() / 2
+        alpha[index, row] = alpha[index, row] / total[row, None]
+        p, q = (x.softmax(-1)[index] for x in (model.decode(record, alpha), record.logits))
+        expected[index, item] = (p - q).abs().sum() / 2
     expected = np.stack([shares_of(each) for each in expected])
     same(hidden_leave_one_out(model, record, 0), expected, 1e-10)
     same(hidden_leave_one_out(model, record, 0, renormalise=True), expected, 1e-10)
@@ -439,7 +441,7 @@ def test_hidden_leave_one_out_of_several_rows_and_levels(name: str) -> None:
 
 @pytest.mark.parametrize("site", ["sentence", "word"])
 @torch.no_grad()
-def test_both_levels_project_their_scores_anew(site: str) -> None:
+def test_both_levels_project_their_scores_again(site: str) -> None:
     choices = {
         "model": f"hierarchical:site={site}",
         "encoder": "bigru:hidden=3",
@@ -472,7 +474,7 @@ def test_attention_that_is_not_the_models_own_is_scaled_up() -> None:
     assert (own - hidden_leave_one_out(model, record, 0)).nan_to_num().abs().max() > 1e-3
 
 
-# Influence --------------------------------------------------------------------------------------------------------------
+# Influence
 
 
 @cache
@@ -480,15 +482,15 @@ def jacobian(name: str) -> Tensor:
     """∂h/∂X of each text (B,N,H,T,E)."""
     model, record = case(name)
     found = []
-    for at in range(len(TEXTS)):
-        only = record.batch.rows(torch.tensor([at]))
+    for index in range(len(TEXTS)):
+        only = record.batch.rows(torch.tensor([index]))
 
         def states(x: Tensor, only: Batch = only) -> Tensor:
             hidden = model.read(only, x).hidden[0]
             short = record.content.shape[1] - len(hidden)
             return nn.functional.pad(hidden, (0, 0, 0, short))
 
-        each = torch.autograd.functional.jacobian(states, record.embeddings[at : at + 1])
+        each = torch.autograd.functional.jacobian(states, record.embeddings[index : index + 1])
         found.append(each[:, :, 0])
     return torch.stack(found)
 
@@ -499,24 +501,28 @@ def test_influence_is_the_jacobians(name: str, norm: int, per_facet: bool) -> No
     model, record = case(name)
     full, hidden = jacobian(name).numpy(), record.hidden.numpy()  # type: ignore[union-attr]
     expected = np.full((*record.content.shape, record.content.shape[1]), np.nan)
-    for at in range(len(TEXTS)):
-        real = record.content[at].nonzero()[:, 0].tolist()
+    for index in range(len(TEXTS)):
+        real = record.content[index].nonzero()[:, 0].tolist()
         for p in real:
             for i in real:
-                block = full[at, p][:, record.item_of_token[at] == i].reshape(hidden.shape[2], -1)
+                block = full[index, p][:, record.item_of_token[index] == i].reshape(
+                    hidden.shape[2], -1
+                )
                 if per_facet:
-                    expected[at, p, i] = math.sqrt((np.linalg.norm(block, norm, axis=1) ** 2).sum())
+                    expected[index, p, i] = math.sqrt(
+                        (np.linalg.norm(block, norm, axis=1) ** 2).sum()
+                    )
                 else:
-                    direction = hidden[at, p] / np.linalg.norm(hidden[at, p])
-                    expected[at, p, i] = np.linalg.norm(direction @ block, norm)
-            expected[at, p] /= np.nansum(expected[at, p])
+                    direction = hidden[index, p] / np.linalg.norm(hidden[index, p])
+                    expected[index, p, i] = np.linalg.norm(direction @ block, norm)
+            expected[index, p] /= np.nansum(expected[index, p])
     found = influence_matrix(model, record, norm=norm, per_facet=per_facet)
     same(found, expected, 1e-10)
     traced = influence(model, record, 0, norm=norm, per_facet=per_facet)
-    for at, row, item in record.mask.nonzero().tolist():
-        states = np.flatnonzero(record.content[at])
-        plain = sum(float(record.alpha[at, row, p]) * expected[at, p, item] for p in states)
-        assert float(traced[at, row, item]) == pytest.approx(plain, abs=1e-12)
+    for index, row, item in record.mask.nonzero().tolist():
+        states = np.flatnonzero(record.content[index])
+        plain = sum(float(record.alpha[index, row, p]) * expected[index, p, item] for p in states)
+        assert float(traced[index, row, item]) == pytest.approx(plain, abs=1e-12)
     assert traced[~record.content[:, None].expand_as(traced)].isnan().all()
 
 
@@ -550,26 +556,26 @@ def test_a_state_that_no_word_moves_has_nothing_behind_it() -> None:
     weighed = (record.alpha[:, 0] * dead).sum(-1) > 0
     assert weighed.any()
     assert not weighed.all()
-    for at in range(len(TEXTS)):
-        assert bool(traced[at][record.content[at]].isnan().any()) == bool(weighed[at])
+    for index in range(len(TEXTS)):
+        assert bool(traced[index][record.content[index]].isnan().any()) == bool(weighed[index])
 
 
 def test_the_two_forms_of_influence_rank_the_words_much_alike() -> None:
-    """Appendix A: "nearly identical". On untrained models of several encoders, the mean tau is far above 0."""
+    """Appendix A: "nearly identical". On untrained models the mean tau is far above 0."""
     for name in ("bilstm", "transformer", "sentences"):
         model, record = case(name)
         length, facet = (influence_matrix(model, record, per_facet=each) for each in (False, True))
         taus = [
             kendalltau(
-                length[at, p][record.content[at]], facet[at, p][record.content[at]]
+                length[index, p][record.content[index]], facet[index, p][record.content[index]]
             ).statistic
-            for at, p in record.content.nonzero().tolist()
-            if record.length[at] > 3
+            for index, p in record.content.nonzero().tolist()
+            if record.length[index] > 3
         ]
         assert np.mean(taus or [1.0]) > 0.5, (name, np.mean(taus))
 
 
-# Weights and lengths, layers --------------------------------------------------------------------------------------------
+# Weights and lengths, layers
 
 
 @every_case
@@ -592,13 +598,13 @@ def test_rollout_is_the_product_of_the_layers(heads: int) -> None:
         record.batch.tokens.shape[1],
     )
     found = rollout(model, record, 0)
-    for at, text in enumerate(TEXTS):
+    for index, text in enumerate(TEXTS):
         size = len(text) + 2
         rolled = np.eye(size)
-        for layer in layers[at, :, :size, :size]:
+        for layer in layers[index, :, :size, :size]:
             rolled = 0.5 * (layer + np.eye(size)) @ rolled
-        same(found[at, 0, :size], record.alpha[at, 0, :size].numpy() @ rolled, 1e-12)
-        assert (found[at, 0, size:] == 0).all()
+        same(found[index, 0, :size], record.alpha[index, 0, :size].numpy() @ rolled, 1e-12)
+        assert (found[index, 0, size:] == 0).all()
     same(found.sum(-1), np.ones((len(TEXTS), 1)), 1e-12)
     assert (found - record.alpha).abs().max() > 1e-2
 
@@ -608,19 +614,21 @@ def test_the_layers_are_those_the_encoder_uses() -> None:
     """By hand from the weights, head by head; the states they lead to are the encoder's."""
     model = made(2, False, encoder="transformer:hidden=6,heads=2,layers=2")
     record = model.read(batch_of())
-    encoder, at, size = model.encoder, 4, len(TEXTS[4]) + 2
+    encoder, index, size = model.encoder, 4, len(TEXTS[4]) + 2
     place = torch.arange(size)[:, None] * torch.exp(-math.log(10_000) * torch.arange(0, 6, 2) / 6)
-    hidden = encoder.enter(record.embeddings[at, :size]) + torch.cat([place.sin(), place.cos()], -1)
+    hidden = encoder.enter(record.embeddings[index, :size]) + torch.cat(
+        [place.sin(), place.cos()], -1
+    )
     for number, layer in enumerate(encoder.layers):
         query, key, value = layer.project(layer.before_attention(hidden)).split(6, -1)
         weights, mixed = [], []
         for head in (slice(0, 3), slice(3, 6)):
             weights.append((query[:, head] @ key[:, head].T / math.sqrt(3)).softmax(-1))
             mixed.append(weights[-1] @ value[:, head])
-        same(model.self_attention(record)[at, number, :size, :size], sum(weights) / 2, 1e-12)
+        same(model.self_attention(record)[index, number, :size, :size], sum(weights) / 2, 1e-12)
         hidden = hidden + layer.join(torch.cat(mixed, -1))
         hidden = hidden + layer.network(layer.before_network(hidden))
-    same(record.hidden[at, :size], encoder.leave(hidden), 1e-12)
+    same(record.hidden[index, :size], encoder.leave(hidden), 1e-12)
 
 
 def test_rollout_says_where_there_are_no_layers() -> None:
@@ -632,7 +640,7 @@ def test_rollout_says_where_there_are_no_layers() -> None:
         rollout(glass, glass.read(glass_batch(2)), 0)
 
 
-# All of them ------------------------------------------------------------------------------------------------------------
+# All of them
 
 GRADIENTS: dict[str, Callable[..., Tensor]] = {
     name: MEASURES[name]
@@ -655,12 +663,12 @@ def test_a_text_scores_the_same_alone_and_leaves_the_model_as_it_was(
 ) -> None:
     model, record = case(name)
     together = GRADIENTS[measure](model, record, 0)
-    for at in (1, 3):
-        only = record.batch.rows(torch.tensor([at]))
+    for index in (1, 3):
+        only = record.batch.rows(torch.tensor([index]))
         alone = model.read(only.without(torch.zeros_like(only.mask)))
         found = GRADIENTS[measure](model, alone, 0)[0]
         rows, items = alone.alpha.shape[1:]
-        expected = together[at][..., :items]
+        expected = together[index][..., :items]
         same(found, expected if expected.dim() == 1 else expected[:rows], 1e-10)
         assert found.isfinite().any() == (
             measure != "hidden_leave_one_out" or int(alone.length) > 1
@@ -670,7 +678,7 @@ def test_a_text_scores_the_same_alone_and_leaves_the_model_as_it_was(
     assert not record.embeddings.requires_grad
 
 
-# Glass ------------------------------------------------------------------------------------------------------------------
+# Glass
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""Measures against finite differences in float64 and against shortened texts written out by hand."""
+"""Measures against finite differences in float64 and against texts shortened by hand."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def batch_of(
 
     tokens = padded(texts)
     query = padded(queries) if queries is not None else None
-    names = tuple(f"text/{at}" for at in range(len(texts)))
+    names = tuple(f"text/{index}" for index in range(len(texts)))
     return Batch(names, tokens, tokens > 0, query, None if query is None else query > 0, **more)
 
 
@@ -77,13 +77,13 @@ def case(name: str) -> tuple[Attentive, Record]:
 def chosen(logits: Tensor, record: Record) -> np.ndarray:
     """Probability (B,) of the class predicted in the record, candidates only, in plain NumPy."""
     found = []
-    for at, row in enumerate(logits.detach().numpy()):
+    for index, row in enumerate(logits.detach().numpy()):
         allowed = (
             range(len(row))
             if record.batch.classes is None
-            else [c for c in range(len(row)) if record.batch.classes[at, c]]
+            else [c for c in range(len(row)) if record.batch.classes[index, c]]
         )
-        top = max(allowed, key=lambda c, at=at: float(record.logits[at, c]))
+        top = max(allowed, key=lambda c, index=index: float(record.logits[index, c]))
         found.append(math.exp(row[top]) / sum(math.exp(row[c]) for c in allowed))
     return np.array(found)
 
@@ -94,27 +94,27 @@ def scaled(record: Record, tokens: Tensor, by: float) -> Tensor:
     return record.embeddings * factor[..., None]
 
 
-# Gradient ---------------------------------------------------------------------------------------------------------------
+# Gradient
 
 
 @pytest.mark.parametrize("name", CASES)
 @torch.no_grad()
 def test_gradient_is_the_slope_along_the_word_with_the_attention_held(name: str) -> None:
-    """Σ_e x_e ∂p/∂x_e is how p changes as the word's vector is scaled: one central difference a word."""
+    """Σ_e x_e ∂p/∂x_e is how p changes as the word vector is scaled: a central difference."""
     model, record = case(name)
     found = gradient(model, record, 0).numpy()
     moving = np.zeros_like(found)
     expected = np.zeros_like(found)
-    for at in range(record.batch.tokens.shape[1]):
+    for index in range(record.batch.tokens.shape[1]):
         only = torch.zeros_like(record.batch.mask)
-        only[:, at] = True
+        only[:, index] = True
         held, free = [], []
         for by in (1 + STEP, 1 - STEP):
             fresh = model.read(record.batch, scaled(record, only, by))
             held.append(chosen(model.decode(fresh, record.alpha), record))
             free.append(chosen(fresh.logits, record))
-        expected[:, at] = abs(held[0] - held[1]) / (2 * STEP)
-        moving[:, at] = abs(free[0] - free[1]) / (2 * STEP)
+        expected[:, index] = abs(held[0] - held[1]) / (2 * STEP)
+        moving[:, index] = abs(free[0] - free[1]) / (2 * STEP)
     real = record.content.numpy()
     np.testing.assert_allclose(found[real], expected[real], atol=1e-8)
     assert (
@@ -147,7 +147,7 @@ def test_a_measure_is_the_same_with_and_without_gradient_mode(measure: str) -> N
     assert isinstance(found[0], str) == (measure in ("rollout", "deeplift", "head_mean"))
 
 
-# Leave one out ----------------------------------------------------------------------------------------------------------
+# Leave one out
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -156,16 +156,18 @@ def test_leave_one_out_is_the_change_when_the_shortened_text_is_read(name: str) 
     model, record = case(name)
     found = leave_one_out(model, record, 0).numpy()
     with_query = record.batch.query is not None
-    for at, text in enumerate(TEXTS):
+    for index, text in enumerate(TEXTS):
         for place in range(record.batch.tokens.shape[1]):
             word = place - 1  # the start mark comes first
             if not 0 <= word < len(text) or len(text) == 1:
-                assert math.isnan(found[at, place])
+                assert math.isnan(found[index, place])
                 continue
             shorter = batch_of(
                 (text[:word] + text[word + 1 :],),
-                (QUERIES[at],) if with_query else None,
-                classes=None if record.batch.classes is None else record.batch.classes[at : at + 1],
+                (QUERIES[index],) if with_query else None,
+                classes=None
+                if record.batch.classes is None
+                else record.batch.classes[index : index + 1],
             )
             logits = model.read(shorter).logits[0].numpy()
             allowed = (
@@ -175,9 +177,9 @@ def test_leave_one_out_is_the_change_when_the_shortened_text_is_read(name: str) 
             )
             p, q = (
                 np.where(allowed, np.exp(x), 0) / np.exp(x)[allowed].sum()
-                for x in (logits, record.logits[at].numpy())
+                for x in (logits, record.logits[index].numpy())
             )
-            assert found[at, place] == pytest.approx(np.abs(p - q).sum() / 2, abs=1e-10)
+            assert found[index, place] == pytest.approx(np.abs(p - q).sum() / 2, abs=1e-10)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -204,7 +206,7 @@ def test_the_models_own_leave_out_is_used_where_there_is_one() -> None:
     )
 
 
-# Attention and its gradient -----------------------------------------------------------------------------------------------
+# Attention and its gradient
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -232,7 +234,7 @@ def test_attention_is_the_attention() -> None:
     assert torch.equal(found, record.alpha)
 
 
-# Random -----------------------------------------------------------------------------------------------------------------
+# Random
 
 
 def nameless(names: list[str], items: int = 5) -> Record:
@@ -245,30 +247,30 @@ def nameless(names: list[str], items: int = 5) -> Record:
 
 def test_random_scores_are_uniform_and_unrelated() -> None:
     model, _ = case("two classes")
-    draws = random(model, nameless([f"text/{at}" for at in range(2000)]), 0).numpy()
+    draws = random(model, nameless([f"text/{index}" for index in range(2000)]), 0).numpy()
     assert draws.shape == (2000, 5)
     assert kstest(draws.ravel(), "uniform").pvalue > 1e-3
     for place in range(5):
         assert kstest(draws[:, place], "uniform").pvalue > 1e-4
         assert abs(spearmanr(draws[:, place], draws[:, (place + 1) % 5])[0]) < 0.1
     assert abs(spearmanr(draws[:-1, 0], draws[1:, 0])[0]) < 0.1
-    other = random(model, nameless([f"text/{at}" for at in range(2000)]), 1).numpy()
+    other = random(model, nameless([f"text/{index}" for index in range(2000)]), 1).numpy()
     assert abs(spearmanr(draws.ravel(), other.ravel())[0]) < 0.05
 
 
 def test_random_scores_depend_on_the_example_and_the_place_not_on_the_batch() -> None:
     model, _ = case("two classes")
     together = random(model, nameless(["a", "b", "c"], items=9), 0)
-    for at, name in ((2, "c"), (0, "a")):
-        assert torch.equal(random(model, nameless([name]), 0)[0], together[at, :5])
+    for index, name in ((2, "c"), (0, "a")):
+        assert torch.equal(random(model, nameless([name]), 0)[0], together[index, :5])
     assert len(set(together.ravel().tolist())) == 27
 
 
-# Items of several tokens --------------------------------------------------------------------------------------------------
+# Items of several tokens
 
 
 class Pairs:
-    """Every two words are one item; start and end belong to none. Non-linear, so that signs within an item differ."""
+    """Every two words are one item, start and end none; signs within an item differ."""
 
     def __init__(self) -> None:
         draw = torch.Generator().manual_seed(1)
@@ -345,18 +347,18 @@ def _nth(tokens: Tensor, n: int) -> Tensor:
 def test_leaving_out_an_item_deletes_all_of_its_tokens(pairs: tuple[Pairs, Record]) -> None:
     model, record = pairs
     found = leave_one_out(model, record, 0).numpy()
-    for at, text in enumerate(TEXTS):
+    for index, text in enumerate(TEXTS):
         count = math.ceil(len(text) / 2)
         for item in range(5):
             if item >= count or count == 1:
-                assert math.isnan(found[at, item])
+                assert math.isnan(found[index, item])
                 continue
             left = text[: 2 * item] + text[2 * item + 2 :]
-            p = chosen(model.read(batch_of((left,))).logits, _only(record, at))
-            assert found[at, item] == pytest.approx(
-                abs(p[0] - chosen(record.logits, record)[at]), abs=1e-12
+            p = chosen(model.read(batch_of((left,))).logits, _only(record, index))
+            assert found[index, item] == pytest.approx(
+                abs(p[0] - chosen(record.logits, record)[index]), abs=1e-12
             )
 
 
-def _only(record: Record, at: int) -> Record:
-    return replace(record, logits=record.logits[at : at + 1])
+def _only(record: Record, index: int) -> Record:
+    return replace(record, logits=record.logits[index : index + 1])
