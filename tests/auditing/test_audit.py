@@ -59,9 +59,7 @@ def lines(frame: pd.DataFrame) -> pd.Series:
 
 @pytest.mark.parametrize("size", [1, 7, EXAMPLES])
 @pytest.mark.parametrize("name", ["float32", "float64", "two rows"])
-def test_values_depend_neither_on_the_size_nor_on_the_order_of_batches(
-    name: str, size: int
-) -> None:
+def test_values_do_not_depend_on_the_size_or_order_of_batches(name: str, size: int) -> None:
     """To the rounding of the model; a number that depends on draws alone, exactly."""
     _, batch = batching_models()[name]
     # The search without a readout is tested on its own; that for many classes is slow.
@@ -89,7 +87,7 @@ def test_values_depend_neither_on_the_size_nor_on_the_order_of_batches(
     pd.testing.assert_frame_equal(results.summaries, whole.summaries, rtol=0, atol=tolerance)
 
 
-def test_another_seed_draws_otherwise() -> None:
+def test_another_seed_changes_random_draws_only() -> None:
     model, batch = batching_models()["float64"]
     one, two = (
         audit(
@@ -103,7 +101,7 @@ def test_another_seed_draws_otherwise() -> None:
 
 
 @pytest.mark.parametrize("last_first", [False, True])
-def test_batches_without_evidence_do_not_silence_those_with_it(last_first: bool) -> None:
+def test_an_audit_runs_on_the_batches_it_applies_to(last_first: bool) -> None:
     _, batch = batching_models()["float64"]
     with_, without = split_batch(batch, list(range(EXAMPLES)), 6)
     data = [with_, replace(without, evidence=None)]
@@ -129,7 +127,7 @@ def quick(model: Any, **more: Any) -> Any:
     )
 
 
-def test_nan_attention_is_rejected_by_example() -> None:
+def test_nan_attention_is_rejected_naming_the_examples() -> None:
     def spoil(alpha: Tensor) -> None:
         alpha[2, 0, 3] = math.nan
         alpha[5, 0, 0] = math.inf
@@ -142,7 +140,7 @@ def test_nan_attention_is_rejected_by_example() -> None:
         quick(with_alpha(spoil))
 
 
-def test_nan_logits_are_rejected_by_example() -> None:
+def test_nan_logits_are_rejected_naming_the_examples() -> None:
     def spoil(record: Record) -> Record:
         logits = record.logits.clone()
         logits[1, 1] = math.nan
@@ -162,7 +160,7 @@ def test_attention_that_does_not_sum_to_1_is_rejected() -> None:
         quick(with_alpha(spoil))
 
 
-def test_negative_weights_are_rejected_in_words_that_say_so() -> None:
+def test_negative_weights_are_rejected() -> None:
     def spoil(alpha: Tensor) -> None:
         alpha[4, 0, 0] += 0.5
         alpha[4, 0, 1] -= 0.5
@@ -182,7 +180,7 @@ def test_weight_outside_the_mask_is_rejected() -> None:
         quick(with_alpha(spoil))
 
 
-def test_rounding_is_no_reason_to_reject() -> None:
+def test_weights_that_sum_to_1_up_to_rounding_are_accepted() -> None:
     def spoil(alpha: Tensor) -> None:
         alpha *= 1.001
 
@@ -198,16 +196,16 @@ def test_no_data_is_rejected(data: list[Batch]) -> None:
 def test_an_empty_batch_among_others_changes_nothing() -> None:
     batch = glass_batch(8)
     nothing = batch.rows(torch.tensor([], dtype=torch.int64))
-    alone, beside = (
+    alone, with_empty = (
         audit(
             Glass("oracle"), data, audits=["permutation", "agreement"], show_progress=False
         ).frame()
         for data in ([batch], [nothing, batch, nothing])
     )
-    pd.testing.assert_frame_equal(alone, beside)
+    pd.testing.assert_frame_equal(alone, with_empty)
 
 
-def test_class_names_must_be_as_many_as_the_classes() -> None:
+def test_there_must_be_one_class_name_per_class() -> None:
     """Or the examples of the classes left out would be missing from every summary."""
     with pytest.raises(InputError, match="class_names"):
         quick(Glass("oracle"), class_names=["only one"])
@@ -238,7 +236,7 @@ def test_an_audit_of_the_wrong_shape_is_rejected(shape: tuple[int, ...]) -> None
     )
 
 
-def test_a_users_measure_and_audit_take_part_like_any_other() -> None:
+def test_user_measures_and_audits_run_like_any_other() -> None:
     def position(model: AttentionModel, record: Record, seed: int) -> Tensor:
         return torch.arange(record.content.shape[1]).double().expand(record.content.shape)
 
@@ -299,7 +297,7 @@ def test_an_audit_that_does_not_apply_is_recorded_with_its_reason() -> None:
 
 
 @pytest.mark.parametrize("audits", [["evidence"], []])
-def test_when_no_audit_applies_there_are_results_without_values(audits: list[str]) -> None:
+def test_results_have_no_values_if_no_audit_applies(audits: list[str]) -> None:
     batch = replace(glass_batch(8), evidence=None)
     results = audit(Glass("oracle"), batch, audits=audits, show_progress=False)
     assert len(results.frame()) == 0
@@ -307,7 +305,7 @@ def test_when_no_audit_applies_there_are_results_without_values(audits: list[str
     assert {answer.answer for answer in results.card().answers} == {"cannot tell"}
 
 
-def test_one_text_without_a_label_is_enough() -> None:
+def test_a_single_text_without_a_label_can_be_audited() -> None:
     batch = replace(glass_batch(1), labels=None, evidence=None)
     results = audit(Glass("oracle"), batch, show_progress=False)
     assert results.frame()["label"].unique().tolist() == [-1]
@@ -319,7 +317,7 @@ def test_one_text_without_a_label_is_enough() -> None:
     assert "Results of 1 examples" in repr(results)
 
 
-def test_texts_of_one_word_are_audited_and_have_a_card() -> None:
+def test_texts_of_one_word_have_values_and_a_card() -> None:
     """Nothing can be shuffled, moved or ranked: defined results, never a failure."""
     batch = glass_batch(4)
     word = batch.tokens[:, :1].clone()
@@ -333,7 +331,7 @@ def test_texts_of_one_word_are_audited_and_have_a_card() -> None:
     assert len(str(results.card()).splitlines()) >= 10
 
 
-def test_an_example_with_nothing_to_attend_has_no_value_in_any_audit() -> None:
+def test_an_example_without_items_is_nan_in_every_audit() -> None:
     """Two marks and no word: its numbers about attention are NaN, other examples unchanged."""
     model = batching_models()["float64"][0]
     batch = random_batch(classes=4, query=True, candidates=True)
@@ -436,19 +434,19 @@ def test_the_model_is_left_unchanged_if_an_audit_fails() -> None:
     assert torch.is_grad_enabled()
 
 
-def test_names_of_classes_must_differ_and_none_is_all() -> None:
+def test_class_names_must_differ_and_none_may_be_all() -> None:
     for wrong in (["a", "a"], ["all", "b"]):
         with pytest.raises(InputError, match="class_names must differ"):
             audit(Glass("oracle"), glass_batch(8), class_names=wrong, show_progress=False)
 
 
-def test_examples_need_names_of_their_own() -> None:
+def test_example_ids_must_differ() -> None:
     batch = glass_batch(8)
     with pytest.raises(InputError, match="its own example_id"):
         audit(Glass("oracle"), [batch, batch], show_progress=False)
 
 
-def test_what_is_no_model_is_rejected_in_words() -> None:
+def test_something_that_is_no_model_is_rejected() -> None:
     with pytest.raises(InputError, match=r"got Linear. The order is audit\(model, data\)"):
         audit(torch.nn.Linear(2, 2), glass_batch(8))
 
@@ -459,7 +457,7 @@ def test_what_is_no_model_is_rejected_in_words() -> None:
         audit(Glass("oracle"), glass_batch(8), measures=[mine, mine])
 
 
-def test_a_text_of_one_word_can_be_audited() -> None:
+def test_a_transformer_can_be_audited_on_a_text_of_one_word() -> None:
     for form in ("delete", "mask", "pad"):
         model = attnaudit.from_huggingface(*tiny("bert"), leave_out=form)
         results = audit(model, ["good"], show_progress=False)

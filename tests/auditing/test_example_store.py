@@ -36,19 +36,19 @@ def audited(family: str, texts: list[object]) -> tuple[object, Results]:
 @pytest.mark.parametrize(
     "family", ["bert", "distilbert", "t5"]
 )  # with types, without, without a mark between the texts
-def test_every_word_of_a_pair_knows_its_text(family: str) -> None:
+def test_every_word_of_a_pair_is_stored_with_its_text(family: str) -> None:
     _, found = audited(family, list(PAIRS))
     for line, (first, second) in zip(found.examples.itertuples(), PAIRS, strict=True):
         assert list(line.tokens) == [*first.split(), *second.split()]
         assert list(line.pair) == [0] * len(first.split()) + [1] * len(second.split())
 
 
-def test_single_texts_have_no_second() -> None:
+def test_single_texts_have_no_pair() -> None:
     _, found = audited("bert", [TEXTS[0], PAIRS[0]])
     assert [line.pair is None for line in found.examples.itertuples()] == [True, False]
 
 
-def test_weight_on_marks_is_what_the_words_do_not_have() -> None:
+def test_weight_on_marks_is_the_rest_of_the_attention() -> None:
     model, found = audited("bert", list(TEXTS))
     for batch in model.batches(TEXTS):  # type: ignore[attr-defined]
         record = model.read(batch)  # type: ignore[attr-defined]
@@ -65,7 +65,9 @@ def test_weight_on_marks_is_what_the_words_do_not_have() -> None:
             assert (marks > 0.01).any()
 
 
-def test_what_was_not_searched_for_is_not_stored_and_reads_back_so(tmp_path: object) -> None:
+def test_the_furthest_attention_is_missing_if_not_computed_also_after_loading(
+    tmp_path: object,
+) -> None:
     found = audit(Glass("oracle"), glass_batch(6), audits=["permutation"], show_progress=False)
     back = load_results(found.save(f"{tmp_path}/run"))
     for examples in (found.examples, back.examples):
@@ -74,7 +76,7 @@ def test_what_was_not_searched_for_is_not_stored_and_reads_back_so(tmp_path: obj
         assert all(list(each) == [0.0] for each in examples["weight_on_marks"])
 
 
-def test_the_examples_kept_do_not_depend_on_the_batches() -> None:
+def test_kept_examples_do_not_depend_on_the_batches() -> None:
     _, batch = batching_models()["float64"]
     few = [
         set(
@@ -88,7 +90,7 @@ def test_the_examples_kept_do_not_depend_on_the_batches() -> None:
     assert len(few[0]) == 4
 
 
-def test_all_examples_are_kept_as_long_as_they_are_not_too_many_words(
+def test_all_examples_are_kept_up_to_a_number_of_tokens(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     batch = glass_batch(40)
@@ -98,7 +100,7 @@ def test_all_examples_are_kept_as_long_as_they_are_not_too_many_words(
     assert len(choose_examples([batch], None, 0)) == 40 * (tokens // 4) // tokens
 
 
-def test_the_examples_kept_have_each_label_in_its_share() -> None:
+def test_kept_examples_are_stratified_by_label() -> None:
     batch = glass_batch(60)
     labels = torch.zeros(60, dtype=torch.int64)
     labels[:6] = 1
@@ -113,7 +115,7 @@ def test_the_examples_kept_have_each_label_in_its_share() -> None:
     assert results.examples["label"].value_counts().to_dict() == {0: 18, 1: 2}
 
 
-def test_an_answer_is_drawn_as_the_audit_found_it_and_only_if_it_was_asked(tmp_path: Path) -> None:
+def test_the_stored_furthest_attention_is_that_of_the_audit(tmp_path: Path) -> None:
     batch = glass_batch(20)
     none = audit(
         Glass("oracle"), batch, audits=["permutation"], measures=["random"], show_progress=False

@@ -36,7 +36,7 @@ class Wrong:
         ({"measures": ["gradiant"]}, "There is no measure 'gradiant'. Did you mean 'gradient'?"),
     ],
 )
-def test_unknown_names_are_rejected_before_the_model_is_asked(
+def test_unknown_names_are_rejected_before_the_model_is_read(
     more: dict[str, Any], text: str
 ) -> None:
     def never(record: Record) -> Record:
@@ -47,7 +47,7 @@ def test_unknown_names_are_rejected_before_the_model_is_asked(
     assert str(error.value).startswith(text)
 
 
-def test_options_are_part_of_the_name_and_reach_the_audit() -> None:
+def test_options_are_part_of_the_name_and_are_used() -> None:
     names = ["furthest:epsilon=0.05", "furthest:epsilon=0.2"]
     results = audit(Glass("oracle"), glass_batch(8), audits=names, measures=[], show_progress=False)
     summary = results.summary()
@@ -90,7 +90,7 @@ def test_one_name_stands_for_a_list_of_one() -> None:
         (find_measures, "shap:stdevs=abc", "takes a number"),
     ],
 )
-def test_wrong_values_of_options_are_reported_before_any_work(
+def test_wrong_values_of_options_are_rejected_before_any_work(
     find: Any, choice: str, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):

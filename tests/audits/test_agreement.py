@@ -23,7 +23,7 @@ def plain_tau(x: Any, y: Any, real: Any) -> tuple[float, float]:
 
 
 @every_case
-def test_agreement_is_scipys_tau_example_by_example_and_row_by_row(name: str) -> None:
+def test_agreement_equals_scipys_tau_for_every_example_and_row(name: str) -> None:
     chosen = case(name)
     scores = {**scores_of(name), "itself": chosen.record.alpha[:, 0]}
     values = agreement(chosen.model, chosen.record, scores, 0)
@@ -48,7 +48,7 @@ def test_agreement_is_scipys_tau_example_by_example_and_row_by_row(name: str) ->
     assert values["itself", "significant"].nan_to_num(0).any()
 
 
-def test_the_ceiling_is_the_agreement_of_the_reference_measures_and_of_nothing_else() -> None:
+def test_the_ceiling_is_the_agreement_of_the_reference_measures_only() -> None:
     """A ranking of the user's own, however poor, must not lower what attention is held against."""
     chosen = case("four classes")
     made = made_scores(chosen)
@@ -77,7 +77,7 @@ def test_the_ceiling_is_the_agreement_of_the_reference_measures_and_of_nothing_e
 
 
 @every_case
-def test_rankings_made_of_attention_and_random_ones_are_no_reference_measures(name: str) -> None:
+def test_only_gradient_and_leave_one_out_are_reference_measures(name: str) -> None:
     values = agreement(case(name).model, case(name).record, scores_of(name), 0)
     assert [key[0] for key in values if "|" in key[0] and key[1] == "tau"] == [
         "gradient|leave_one_out"

@@ -123,7 +123,7 @@ UNDEFINED = {
 @pytest.mark.parametrize("name", [name for name in AUDITS if name != "stability"])
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(case=cases())
-def test_no_exception_no_unexplained_nan_and_ranges_as_declared(
+def test_values_are_defined_and_within_the_declared_scales(
     name: str, case: tuple[Bag, Record, dict[str, Tensor], int]
 ) -> None:
     model, record, scores, seed = case
@@ -149,7 +149,7 @@ def test_no_exception_no_unexplained_nan_and_ranges_as_declared(
 
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(case=cases())
-def test_the_model_of_these_tests_keeps_what_audits_rely_on(
+def test_the_fuzzed_model_is_a_valid_attention_model(
     case: tuple[Bag, Record, dict[str, Tensor], int],
 ) -> None:
     model, record, _, _ = case
@@ -159,7 +159,7 @@ def test_the_model_of_these_tests_keeps_what_audits_rely_on(
 
 
 @every_case
-def test_the_plain_logits_of_these_tests_are_the_models(name: str) -> None:
+def test_the_logits_in_numpy_equal_the_models(name: str) -> None:
     chosen = case(name)
     same(
         chosen.record.logits,
@@ -170,7 +170,7 @@ def test_the_plain_logits_of_these_tests_are_the_models(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LINEAR)
-def test_without_its_readout_a_model_gives_the_same_numbers(name: str) -> None:
+def test_values_are_the_same_with_and_without_the_readout(name: str) -> None:
     """The readout is a short cut: hidden, every audit that can decode must come to the same."""
     chosen, scores = case(name), {**scores_of(name), **no_ties(3, case(name))}
     for function in (flip_fraction, permutation, top_item, uniform_attention):

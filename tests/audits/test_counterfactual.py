@@ -70,7 +70,7 @@ def made_record(
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_every_shuffle_is_a_permutation_of_the_real_weights_and_of_nothing_else(rows: int) -> None:
+def test_every_shuffle_is_a_permutation_of_the_real_weights_only(rows: int) -> None:
     record = made_record(0, rows=rows)
     shuffled = permuted(record.alpha, record.mask, 50, seed=3).numpy()
     assert shuffled.shape == (6, 50, rows, 9)
@@ -86,7 +86,7 @@ def test_every_shuffle_is_a_permutation_of_the_real_weights_and_of_nothing_else(
     assert moved > 50 * 6 * rows * 0.5
 
 
-def test_garbage_outside_the_mask_is_never_shuffled_in() -> None:
+def test_values_outside_the_mask_are_never_shuffled_in() -> None:
     record = made_record(1)
     dirty = torch.where(record.mask, record.alpha, torch.tensor(7.0, dtype=torch.float64))
     shuffled = permuted(dirty, record.mask, 40, seed=0)
@@ -95,7 +95,7 @@ def test_garbage_outside_the_mask_is_never_shuffled_in() -> None:
     assert (shuffled[~inside] == 7).all()
 
 
-def test_every_order_of_four_weights_is_as_likely() -> None:
+def test_every_order_of_four_weights_is_equally_likely() -> None:
     alpha = torch.tensor([[[0.1, 0.0, 0.2, 0.3, 0.4]]], dtype=torch.float64)
     mask = torch.tensor([[[True, False, True, True, True]]])
     shuffled = permuted(alpha, mask, 12_000, seed=5)[0, :, 0].tolist()
@@ -105,7 +105,7 @@ def test_every_order_of_four_weights_is_as_likely() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_mean_and_variance_of_a_logit_difference_over_shuffles_are_the_closed_forms(
+def test_mean_and_variance_over_shuffles_match_closed_forms(
     seed: int,
 ) -> None:
     """mean(s) and Σ(s - s̄)²·Σ(alpha - 1/N)²/(N - 1), N the real items."""
@@ -157,7 +157,7 @@ def test_shuffles_depend_on_the_seed_and_the_number_of_items_not_on_the_batch_or
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_what_is_left_after_a_removal_is_scaled_to_one(rows: int) -> None:
+def test_the_weights_left_after_a_removal_sum_to_one(rows: int) -> None:
     record = made_record(3, rows=rows)
     drop = torch.rand(record.alpha.shape, generator=torch.Generator().manual_seed(0)) < 0.4
     left = without_item(record.alpha, record.mask, drop).numpy()
@@ -191,7 +191,7 @@ def alternatives(record: Record, count: int) -> Tensor:
     return raw / raw.sum(-1, keepdim=True)
 
 
-def test_with_a_readout_logits_are_weighted_sums_of_it() -> None:
+def test_with_a_readout_logits_are_its_weighted_sums() -> None:
     record = made_record(4)
     alpha = alternatives(record, 7)
     found = logits_under(Bent(1, 9, 3), record, alpha).numpy()
@@ -205,7 +205,7 @@ def test_with_a_readout_logits_are_weighted_sums_of_it() -> None:
 
 
 @pytest.mark.parametrize("entries", [1, 500, 2**24])
-def test_without_a_readout_the_model_decodes_in_parts_of_any_size(
+def test_without_a_readout_the_model_decodes_in_bounded_parts(
     monkeypatch: pytest.MonkeyPatch, entries: int
 ) -> None:
     record, model = made_record(5, rows=2, readout=False), Bent(2, 9, 3)

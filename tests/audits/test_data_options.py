@@ -16,7 +16,7 @@ from attnaudit.models.glass import Glass, glass_batch
 from bilstm_cases import TEXT_LENGTHS, bilstm_case, run_audit
 
 
-def test_audit_computes_the_mean_length_of_all_batches() -> None:
+def test_the_mean_length_is_over_all_batches() -> None:
     model, record, _ = bilstm_case()
     halves = [record.batch.rows(torch.arange(3)), record.batch.rows(torch.arange(3, 6))]
     given = audit(
@@ -36,7 +36,7 @@ def test_audit_computes_the_mean_length_of_all_batches() -> None:
 
 
 def test_a_given_mean_length_is_used() -> None:
-    told = {}
+    means = {}
     for each in (
         "top_k_agreement:k=average,mean_length=2",
         "top_k_agreement:k=2",
@@ -49,10 +49,10 @@ def test_a_given_mean_length_is_used() -> None:
             measures=["gradient"],
             show_progress=False,
         )
-        told[each] = results.mean(
+        means[each] = results.mean(
             each, "tau_fixed" if each.endswith("k=2") else "tau_average", "gradient"
         )
-    given, fixed, own = told.values()
+    given, fixed, own = means.values()
     assert given == pytest.approx(fixed)
     assert own != pytest.approx(fixed)
 

@@ -12,7 +12,7 @@ from bilstm_cases import TEXT_LENGTHS, bilstm_case, counted_items, first_row, ru
 
 
 @pytest.mark.parametrize("projection", ["softmax", "sparsemax"])
-def test_entropy_of_each_example_is_scipys(projection: str) -> None:
+def test_entropy_of_each_example_equals_scipys(projection: str) -> None:
     _, record, scores = bilstm_case(projection)
     found = run_audit("dispersion", projection)
     assert ("random", "entropy") not in found

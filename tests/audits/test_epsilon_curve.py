@@ -13,7 +13,7 @@ from attnaudit.core.errors import InputError, NotApplicable
 from bilstm_cases import bilstm_case, run_audit
 
 
-def test_the_curve_is_the_exact_maximum_at_each_epsilon_and_rises() -> None:
+def test_the_curve_is_the_exact_maximum_at_each_epsilon_and_increases() -> None:
     _, record, _ = bilstm_case()
     found = run_audit("epsilon_curve", epsilons="0.001+0.05+0.3")
     curve = torch.stack([found["", f"jsd_{each}"] for each in ("0.001", "0.05", "0.3")])
@@ -24,14 +24,14 @@ def test_the_curve_is_the_exact_maximum_at_each_epsilon_and_rises() -> None:
     torch.testing.assert_close(found["", "upper_0.05"], answer.upper)
 
 
-def test_with_more_classes_the_curve_has_a_found_and_a_certified_side() -> None:
+def test_with_more_classes_the_certified_curve_is_above_the_found_one() -> None:
     model, record, scores = bilstm_case(classes=4)
     found = AUDITS["epsilon_curve"](model, record, scores, 0, epsilons="0.05", search=True)
     assert (found["", "upper_0.05"] >= found["", "jsd_0.05"]).all()
     assert (found["", "upper_0.05"] > found["", "jsd_0.05"] + 1e-6).any()
 
 
-def test_without_a_readout_the_curve_waits_to_be_asked_for() -> None:
+def test_without_a_readout_the_curve_runs_only_with_search() -> None:
     model, record, scores = bilstm_case()
     blind = replace(record, readout=None)
     _, more, _ = bilstm_case(classes=4)

@@ -30,7 +30,7 @@ def drop_by_hand(
 
 
 @pytest.mark.parametrize("token", [None, 3])
-def test_comprehensiveness_and_sufficiency_by_hand(token: int | None) -> None:
+def test_comprehensiveness_and_sufficiency_equal_texts_shortened_by_hand(token: int | None) -> None:
     model, record, scores = bilstm_case()
     options = {} if token is None else {"form": "replace", "token": token}
     found = run_audit("erasure", shares="10+50", rankings="gradient+leave_one_out", **options)
@@ -60,7 +60,7 @@ def test_comprehensiveness_and_sufficiency_by_hand(token: int | None) -> None:
                     )
 
 
-def test_erasure_asks_for_what_it_knows() -> None:
+def test_unknown_options_of_erasure_are_rejected() -> None:
     for options in ({"form": "replace"}, {"token": 3}, {"form": "blank"}):
         with pytest.raises(InputError, match="form is delete, or replace with token"):
             run_audit("erasure", **options)

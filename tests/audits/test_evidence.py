@@ -18,7 +18,7 @@ from bilstm_cases import TEXT_LENGTHS, bilstm_case, counted_items, first_row, ru
 
 
 @pytest.mark.parametrize("name", ["two classes", "two rows"])
-def test_evidence_is_scikit_learns_average_precision_and_plain_hits_and_mass(name: str) -> None:
+def test_evidence_equals_scikit_learns_average_precision_and_plain_hits_and_mass(name: str) -> None:
     chosen = case(name)
     scores = {**scores_of(name), "tied": made_scores(chosen)["c"]}
     values = evidence(chosen.model, chosen.record, scores, 0)
@@ -47,7 +47,7 @@ def test_evidence_is_scikit_learns_average_precision_and_plain_hits_and_mass(nam
     assert not values["attention", "hit"].isnan().all()
 
 
-def test_the_share_of_evidence_is_given_where_there_is_evidence_and_nan_elsewhere() -> None:
+def test_the_share_of_evidence_is_nan_without_evidence() -> None:
     """Otherwise the floor of `mass` would be a mean over other examples than `mass`."""
     chosen = case("two classes")
     share = evidence(chosen.model, chosen.record, scores_of("two classes"), 0)["", "share"]
@@ -56,14 +56,14 @@ def test_the_share_of_evidence_is_given_where_there_is_evidence_and_nan_elsewher
         same(share[index], truth.mean() if truth.any() else math.nan)
 
 
-def test_evidence_is_not_applicable_where_none_is_known() -> None:
+def test_the_audit_does_not_apply_without_evidence() -> None:
     chosen = case("two classes")
     record = replace(chosen.record, batch=replace(chosen.record.batch, evidence=None))
     with pytest.raises(NotApplicable, match="does not say which words are evidence"):
         evidence(chosen.model, record, scores_of("two classes"), 0)
 
 
-def test_the_evidence_audit_takes_as_many_words_as_there_are_and_pads_like_nothing() -> None:
+def test_f1_is_of_as_many_top_words_as_there_is_evidence() -> None:
     _, record, scores = bilstm_case()
     found = run_audit("evidence")
     for index in range(len(TEXT_LENGTHS)):

@@ -38,7 +38,7 @@ def plain_fraction(chosen: Case, index: int, order: list[int]) -> float:
 
 
 @every_case
-def test_flip_fraction_is_removal_one_by_one_in_the_order_of_the_ranking(name: str) -> None:
+def test_flip_fraction_equals_removing_items_one_by_one(name: str) -> None:
     chosen = case(name)
     scores = no_ties(1, chosen)
     values = flip_fraction(chosen.model, chosen.record, scores, 0)
@@ -59,7 +59,7 @@ def test_flip_fraction_is_removal_one_by_one_in_the_order_of_the_ranking(name: s
 
 
 @pytest.mark.parametrize("name", LINEAR)
-def test_no_ranking_beats_the_smallest_set_which_is_that_of_all_subsets(name: str) -> None:
+def test_no_ranking_beats_the_smallest_set_found_by_trying_all_subsets(name: str) -> None:
     chosen = case(name)
     scores = {**scores_of(name), **no_ties(2, chosen)}
     values = flip_fraction(chosen.model, chosen.record, scores, 0)
@@ -155,14 +155,14 @@ def test_a_tie_of_two_classes_is_no_flip(readout: bool) -> None:
 
 
 @pytest.mark.parametrize("readout", [True, False])
-def test_a_prefix_that_takes_all_the_weight_is_no_flip(readout: bool) -> None:
+def test_removing_all_the_weight_is_no_flip(readout: bool) -> None:
     record = flat_record([1.0, 0.0, 0.0], [[2.0, 0.0], [0.0, 9.0], [0.0, 9.0]], torch.float64)
     record = record if readout else replace(record, readout=None)
     values = flip_fraction(Plain(), record, {"m": torch.tensor([[3.0, 2.0, 1.0]])}, 0)
     assert float(values["m", "flipped"]) == 0
 
 
-def test_removing_nothing_is_no_flip_when_the_classes_are_equal_to_rounding() -> None:
+def test_removing_nothing_is_no_flip_if_classes_are_equal_up_to_rounding() -> None:
     """0.1·7 and 0.7 are equal in float32, but not if float32 weights are converted to float64."""
     record = flat_record([0.1, 0.2, 0.7], [[0.0, 7.0], [0.0, 0.0], [1.0, 0.0]], torch.float32)
     assert record.predicted.tolist() == [0]
@@ -176,7 +176,7 @@ def attended_most(record: Record, index: int, row: int) -> int:
     return int(record.alpha[index, row].masked_fill(~record.content[index], -1).argmax())
 
 
-def test_marks_are_neither_ranked_nor_removed() -> None:
+def test_special_tokens_are_neither_ranked_nor_removed() -> None:
     """[CLS] and [SEP] hold much of the attention, and are no words."""
     model: Any = attnaudit.from_huggingface(*tiny("bert"))
     (batch,) = model.batches(TEXTS)

@@ -14,7 +14,7 @@ from audit_cases import EXAMPLES, LINEAR, case, every_case, jsd, same, tvd
 @pytest.mark.parametrize(
     ("name", "epsilon"), [("two classes", 0.01), *((name, 0.05) for name in LINEAR)]
 )
-def test_furthest_is_the_exact_answer_where_there_is_a_readout(name: str, epsilon: float) -> None:
+def test_furthest_is_exact_with_a_readout(name: str, epsilon: float) -> None:
     chosen = case(name)
     values = furthest(chosen.model, chosen.record, {}, 0, epsilon=epsilon)
     readout = chosen.record.readout
@@ -42,7 +42,7 @@ def test_furthest_is_the_exact_answer_where_there_is_a_readout(name: str, epsilo
 
 
 @every_case
-def test_the_furthest_any_attention_could_be_is_all_weight_on_the_least_attended_item(
+def test_jsd_any_is_all_weight_on_the_least_attended_item(
     name: str,
 ) -> None:
     chosen = case(name)
@@ -69,7 +69,7 @@ def test_the_furthest_any_attention_could_be_is_all_weight_on_the_least_attended
         ("four classes, query, candidates", "code"),
     ],
 )
-def test_the_papers_searches_are_feasible_and_never_beyond_the_exact_bound(
+def test_searches_as_published_are_feasible_and_within_the_exact_bound(
     name: str, fidelity: str
 ) -> None:
     chosen = case(name)
@@ -82,7 +82,7 @@ def test_the_papers_searches_are_feasible_and_never_beyond_the_exact_bound(
     same(searched["", "found"], searched["", "jsd"] > 0)
 
 
-def test_without_a_readout_the_search_is_feasible_and_its_bound_is_the_unconstrained_one() -> None:
+def test_without_a_readout_the_search_is_feasible_and_its_bound_is_jsd_any() -> None:
     chosen = case("two rows")
     values = furthest(chosen.model, chosen.record, {}, 0, epsilon=0.05)
     assert (values["", "tvd"] <= 0.05 + 1e-9).all()
@@ -91,7 +91,7 @@ def test_without_a_readout_the_search_is_feasible_and_its_bound_is_the_unconstra
     assert not values["", "exact"].any()
 
 
-def test_a_failed_search_counts_0_and_says_that_nothing_was_found() -> None:
+def test_a_failed_search_counts_as_0_and_as_not_found() -> None:
     chosen = case("two classes")
     values = furthest(chosen.model, chosen.record, {}, 0, epsilon=0.0, fidelity="code")
     same(values["", "jsd"], np.zeros(EXAMPLES))
@@ -99,7 +99,7 @@ def test_a_failed_search_counts_0_and_says_that_nothing_was_found() -> None:
     same(values["", "tvd"], np.zeros(EXAMPLES))
 
 
-def test_furthest_names_its_fidelities() -> None:
+def test_an_unknown_fidelity_of_furthest_is_rejected() -> None:
     chosen = case("two classes")
     with pytest.raises(
         InputError,

@@ -102,7 +102,7 @@ def check_feasible(
 
 @pytest.mark.parametrize("fidelity", SETTINGS)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_what_is_found_is_feasible_on_the_mask_and_as_far_as_said(
+def test_the_attention_found_is_feasible_masked_and_as_far_as_reported(
     fidelity: str, classes: int
 ) -> None:
     model, record = setting(classes=classes)
@@ -123,7 +123,7 @@ def test_candidate_classes_alone_decide_what_is_feasible() -> None:
 
 
 @pytest.mark.parametrize("fidelity", SETTINGS)
-def test_without_a_readout_and_with_two_rows_what_is_found_is_feasible(fidelity: str) -> None:
+def test_without_a_readout_and_with_two_rows_the_attention_found_is_feasible(fidelity: str) -> None:
     model, record = setting(bent=True, rows=2, classes=3)
     assert record.readout is None
     found, distance = search(model, record, 0, epsilon=0.05, settings=short(SETTINGS[fidelity]))
@@ -167,14 +167,14 @@ def test_no_search_goes_beyond_the_true_maximum(fidelity: str) -> None:
 
 
 @pytest.mark.parametrize("fidelity", SETTINGS)
-def test_a_search_that_finds_nothing_gives_the_original_and_0(fidelity: str) -> None:
+def test_a_search_that_finds_nothing_returns_the_original_and_0(fidelity: str) -> None:
     model, record = setting()
     found, distance = search(model, record, 0, epsilon=0.0, settings=short(SETTINGS[fidelity], 20))
     assert torch.equal(found, record.alpha)
     assert (distance == 0).all()
 
 
-def test_the_best_point_seen_is_never_nearer_than_the_last_one() -> None:
+def test_the_best_point_seen_is_at_least_as_far_as_the_last_one() -> None:
     model, record = setting(examples=20)
     last = replace(short(SETTINGS["corrected"]), keep_best=False)
     _, at_the_end = search(model, record, 0, epsilon=EPSILON, settings=last)
@@ -183,7 +183,7 @@ def test_the_best_point_seen_is_never_nearer_than_the_last_one() -> None:
     assert (ever > at_the_end + 1e-6).any()
 
 
-def test_the_start_is_normal_noise_of_size_3_in_the_scores() -> None:
+def test_the_search_starts_from_normal_noise_of_size_3() -> None:
     """No step, one restart and everything feasible: what comes back is the start itself."""
     model, record = setting(examples=400)
     start = Settings(1, 0, 0.01, 500.0, "none", keep_best=False)
@@ -231,7 +231,7 @@ def test_the_search_does_not_depend_on_the_batch(readout: bool) -> None:
 
 
 @pytest.mark.parametrize("fidelity", SETTINGS)
-def test_the_loss_is_the_formula_as_released_as_printed_and_as_corrected(fidelity: str) -> None:
+def test_the_loss_equals_the_formula_of_each_fidelity(fidelity: str) -> None:
     draw = np.random.default_rng(0)
     alpha = draw.dirichlet(np.ones(4), size=(3, 5, 1))
     original = draw.dirichlet(np.ones(4), size=3)
@@ -286,9 +286,7 @@ def test_the_released_penalty_starts_at_a_hundredth_and_the_others_at_epsilon() 
     assert np.median(moved["corrected"]) > 0.1
 
 
-def test_the_search_asks_for_no_gradient_of_anything_else_and_works_where_gradients_are_off() -> (
-    None
-):
+def test_the_search_leaves_no_gradients_and_works_with_gradients_disabled() -> None:
     model, record = setting(bent=True)
     model.each.requires_grad_()
     record = replace(record, logits=record.logits.detach())
@@ -301,7 +299,7 @@ def test_the_search_asks_for_no_gradient_of_anything_else_and_works_where_gradie
     assert not distance.requires_grad
 
 
-def test_an_example_with_nothing_to_attend_has_no_answer_and_does_not_disturb_the_others() -> None:
+def test_an_example_without_items_is_nan_and_does_not_change_the_others() -> None:
     model, record = setting()
     expected = search(model, record, 0, epsilon=EPSILON, settings=short(SETTINGS["corrected"], 40))[
         1

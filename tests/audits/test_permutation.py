@@ -15,9 +15,7 @@ from audit_cases import EXAMPLES, LENGTHS, case, every_case, same, tvd
 
 @pytest.mark.parametrize("shuffles", [4, 31])
 @every_case
-def test_permutation_is_the_median_and_mean_change_over_the_shuffles_decoded_one_by_one(
-    name: str, shuffles: int
-) -> None:
+def test_permutation_equals_shuffles_decoded_one_by_one(name: str, shuffles: int) -> None:
     chosen = case(name)
     values = permutation(chosen.model, chosen.record, {}, 7, shuffles=shuffles)
     drawn = permuted(chosen.record.alpha, chosen.record.mask, shuffles, 7).numpy()
@@ -33,7 +31,7 @@ def test_permutation_is_the_median_and_mean_change_over_the_shuffles_decoded_one
 
 
 @every_case
-def test_one_item_cannot_be_shuffled(name: str) -> None:
+def test_a_single_item_does_not_change(name: str) -> None:
     values = permutation(case(name).model, case(name).record, {}, 0)
     alone = LENGTHS.index(1)
     same(values["", "tvd_median"][alone], 0)
@@ -42,7 +40,7 @@ def test_one_item_cannot_be_shuffled(name: str) -> None:
 
 
 @every_case
-def test_the_reach_is_the_largest_change_by_all_weight_on_one_item(name: str) -> None:
+def test_tvd_reach_is_the_largest_change_by_all_weight_on_one_item(name: str) -> None:
     chosen = case(name)
     reach = permutation(chosen.model, chosen.record, {}, 0)["", "tvd_reach"]
     if chosen.record.readout is None:
@@ -65,7 +63,7 @@ def _batch(count: int = 24) -> Batch:
     return Batch(tuple(map(str, range(count))), tokens, tokens > 0)
 
 
-def test_with_three_classes_a_mixture_may_move_the_prediction_further_than_any_item() -> None:
+def test_tvd_reach_is_1_with_three_classes() -> None:
     model = build(
         Architecture(encoder="none", embedding=4), words=60, classes=3, with_query=False, seed=0
     ).eval()

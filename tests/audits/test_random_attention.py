@@ -9,7 +9,7 @@ from attnaudit.audits.counterfactual import drawn
 from bilstm_cases import bilstm_case, run_audit
 
 
-def test_draws_are_even_on_the_simplex_of_the_real_items_and_know_only_the_length() -> None:
+def test_draws_are_uniform_on_the_simplex_and_depend_on_the_length_only() -> None:
     mask = torch.tensor(
         [[[True, True, False, True, False]], [[False, True, True, True, False]], [[False] * 5]]
     )
@@ -29,7 +29,7 @@ def test_draws_are_even_on_the_simplex_of_the_real_items_and_know_only_the_lengt
     assert not torch.equal(found, drawn(mask, 4000, 8))
 
 
-def test_the_change_under_random_attention_is_that_of_its_draws() -> None:
+def test_the_change_under_random_attention_equals_that_of_its_draws() -> None:
     model, record, _ = bilstm_case()
     found = run_audit("random_attention", draws=9)
     draws = drawn(record.mask, 9, 0)

@@ -15,7 +15,7 @@ from attnaudit.models.glass import Glass, glass_batch
 from bilstm_cases import TEXT_LENGTHS, bilstm_case, run_audit
 
 
-def test_stability_looks_only_at_trainings_that_decide_the_same() -> None:
+def test_stability_compares_trainings_with_the_same_decision_only() -> None:
     model, record, _ = bilstm_case()
     others = [
         build(model.architecture, words=30, classes=2, with_query=False, seed=seed).double().eval()
@@ -39,7 +39,7 @@ def test_stability_looks_only_at_trainings_that_decide_the_same() -> None:
         run_audit("stability")
 
 
-def test_other_models_answer_the_last_question_and_are_left_unchanged() -> None:
+def test_other_models_decide_the_answer_on_stability_and_are_left_unchanged() -> None:
     for kind, answer in {
         "inert": "yes",
         "shifted": "no",

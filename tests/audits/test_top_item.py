@@ -45,9 +45,7 @@ def drawn_items(chosen: Case, values: Values) -> np.ndarray:
 
 @pytest.mark.parametrize("fidelity", ["corrected", "code"])
 @every_case
-def test_top_item_is_a_plain_removal_of_the_top_and_of_the_drawn_item(
-    name: str, fidelity: str
-) -> None:
+def test_top_item_equals_removing_the_top_and_the_drawn_item(name: str, fidelity: str) -> None:
     chosen = case(name)
     values = top_item(chosen.model, chosen.record, {}, 3, fidelity=fidelity)
     drawn = drawn_items(chosen, values)
@@ -84,7 +82,7 @@ def test_top_item_is_a_plain_removal_of_the_top_and_of_the_drawn_item(
 
 
 @pytest.mark.parametrize("name", ["two classes", "two rows"])
-def test_the_random_item_is_never_the_top_one_and_every_other_is_drawn_as_often(name: str) -> None:
+def test_the_random_item_is_any_but_the_top_one_equally_often(name: str) -> None:
     chosen = case(name)
     index, rows = LENGTHS.index(7), chosen.alpha.shape[1]
     seen = [Counter() for _ in range(rows)]
@@ -101,7 +99,7 @@ def test_the_random_item_is_never_the_top_one_and_every_other_is_drawn_as_often(
     assert rows == 1 or together < 150  # each row has a draw of its own
 
 
-def test_the_released_draw_never_takes_the_first_position_and_can_take_the_top() -> None:
+def test_the_released_draw_is_never_the_first_position_and_can_be_the_top() -> None:
     chosen = case("two classes")
     seen: dict[int, Counter] = {index: Counter() for index in range(EXAMPLES)}
     for seed in range(250):
@@ -125,7 +123,7 @@ def test_the_released_draw_never_takes_the_first_position_and_can_take_the_top()
     assert any(tops)
 
 
-def test_top_item_names_its_fidelities() -> None:
+def test_an_unknown_fidelity_of_top_item_is_rejected() -> None:
     chosen = case("two classes")
     with pytest.raises(
         InputError, match="no fidelity 'paper' of the audit top_item; choose from: corrected, code"
@@ -133,7 +131,7 @@ def test_top_item_names_its_fidelities() -> None:
         top_item(chosen.model, chosen.record, {}, 0, fidelity="paper")
 
 
-def test_all_weight_on_one_item_leaves_nothing_to_remove_it_from() -> None:
+def test_removing_an_item_with_all_the_weight_is_nan() -> None:
     chosen = case("two classes")
     alpha = torch.zeros_like(chosen.record.alpha)
     alpha[:, :, 1] = 1  # the first word
@@ -153,7 +151,7 @@ def _batch(count: int = 24) -> Batch:
     return Batch(tuple(map(str, range(count))), tokens, tokens > 0)
 
 
-def test_top_item_and_its_floor_are_of_the_same_examples() -> None:
+def test_top_item_and_its_floor_are_over_the_same_examples() -> None:
     parts = Architecture(encoder="bilstm:hidden=8", embedding=12, projection="sparsemax")
     model = build(parts, words=60, classes=2, with_query=False, seed=1).eval()
     with torch.no_grad():

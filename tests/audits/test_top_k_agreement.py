@@ -12,7 +12,7 @@ from bilstm_cases import TEXT_LENGTHS, bilstm_case, counted_items, first_row, ru
 
 @pytest.mark.parametrize("projection", ["softmax", "sparsemax"])
 @pytest.mark.parametrize("fidelity", ["corrected", "code"])
-def test_top_k_of_each_example_alone(projection: str, fidelity: str) -> None:
+def test_values_equal_those_of_each_example_alone(projection: str, fidelity: str) -> None:
     _, record, scores = bilstm_case(projection)
     found = run_audit(
         "top_k_agreement", projection, k="average+all+non_zero+2", fidelity=fidelity, mean_length=4
@@ -34,7 +34,7 @@ def test_top_k_of_each_example_alone(projection: str, fidelity: str) -> None:
             )
 
 
-def test_all_of_them_is_plain_tau_and_between_measures_is_the_reference_measures() -> None:
+def test_k_all_is_plain_tau_and_the_ceiling_is_of_the_reference_measures() -> None:
     found = run_audit("top_k_agreement", mean_length=4)
     plain = run_audit("agreement")
     torch.testing.assert_close(found["random", "tau_all"], plain["random", "tau"], equal_nan=True)
@@ -43,7 +43,7 @@ def test_all_of_them_is_plain_tau_and_between_measures_is_the_reference_measures
     )
 
 
-def test_the_ceiling_of_non_zero_is_over_as_many_words_as_attention_has() -> None:
+def test_the_ceiling_of_non_zero_is_over_lists_as_long_as_attentions() -> None:
     _, record, scores = bilstm_case("sparsemax")
     found = run_audit("top_k_agreement", "sparsemax", k="non_zero")[
         "between_measures", "tau_non_zero"
@@ -65,6 +65,6 @@ def test_the_ceiling_of_non_zero_is_over_as_many_words_as_attention_has() -> Non
 
 
 @pytest.mark.parametrize("k", ["0", "none", "2+x", "-3"])
-def test_a_k_that_is_none_is_rejected(k: str) -> None:
+def test_an_invalid_k_is_rejected(k: str) -> None:
     with pytest.raises(InputError, match="k is average, all, non_zero or a number"):
         run_audit("top_k_agreement", k=k, mean_length=4)

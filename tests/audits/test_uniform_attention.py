@@ -9,7 +9,7 @@ from audit_cases import EXAMPLES, case, every_case, same, tvd
 
 
 @every_case
-def test_uniform_attention_is_decoded_over_the_real_items_of_each_row(name: str) -> None:
+def test_uniform_attention_is_over_the_real_items_of_each_row(name: str) -> None:
     chosen = case(name)
     values = uniform_attention(chosen.model, chosen.record, {}, 0)
     assert chosen.record.batch.labels is not None
@@ -27,7 +27,7 @@ def test_uniform_attention_is_decoded_over_the_real_items_of_each_row(name: str)
     assert values["", "flipped"].any()
 
 
-def test_without_labels_nothing_is_said_of_accuracy() -> None:
+def test_without_labels_there_is_no_accuracy() -> None:
     chosen = case("two classes")
     record = replace(chosen.record, batch=replace(chosen.record.batch, labels=None))
     assert set(uniform_attention(chosen.model, record, {}, 0)) == {("", "tvd"), ("", "flipped")}

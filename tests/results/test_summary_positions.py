@@ -11,7 +11,7 @@ from attnaudit import audit
 from bilstm_cases import bilstm_case
 
 
-def test_summary_says_where_a_mean_lies_between_floor_and_ceiling_and_families_are_judged() -> None:
+def test_the_summary_places_a_mean_between_floor_and_ceiling() -> None:
     model, record, _ = bilstm_case()
     measures = ["gradient", "leave_one_out", "random"]
     results = audit(

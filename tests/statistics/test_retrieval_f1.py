@@ -22,7 +22,7 @@ def runs_of(chosen: list[bool]) -> list[set[int]]:
     return found
 
 
-def test_f1_over_tokens_and_over_runs_by_hand() -> None:
+def test_f1_over_tokens_and_over_runs_equals_plain_python() -> None:
     draw = np.random.default_rng(5)
     for _ in range(200):
         count = int(draw.integers(1, 14))

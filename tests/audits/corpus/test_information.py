@@ -9,7 +9,7 @@ from sklearn.metrics import mutual_info_score
 from attnaudit.audits.corpus.information import adjusted, by_chance, contingency, plug_in
 
 
-def test_information_is_scikit_learns_and_its_correction_takes_the_bias_off() -> None:
+def test_information_equals_scikit_learns_and_the_correction_removes_its_bias() -> None:
     draw = np.random.default_rng(0)
     x, y = draw.integers(0, 30, 300), draw.integers(0, 5, 300)
     table = contingency(x, y)
@@ -27,7 +27,7 @@ def test_information_is_scikit_learns_and_its_correction_takes_the_bias_off() ->
     assert plug_in(same) == pytest.approx(-(shares * np.log(shares)).sum())
 
 
-def test_the_interval_of_information_does_not_take_repeats_for_information() -> None:
+def test_halves_of_independent_labels_have_no_information() -> None:
     """Labels that have nothing to do with each other: halves of them have as little."""
     from attnaudit.audits.corpus.information import adjusted, contingency
 

@@ -16,7 +16,7 @@ from attnaudit.models.glass import Glass, glass_batch
 from bilstm_cases import bilstm_case
 
 
-def test_the_most_attended_states_of_the_oracle_inform_and_shuffled_ones_do_not() -> None:
+def test_oracles_most_attended_states_are_informative_and_shuffled_outputs_are_not() -> None:
     batch = glass_batch(300)
     found = mutual_information(Glass("oracle"), [batch], 0, clusterings=2, show_progress=False)
     detail = found.detail.set_index("rank")
@@ -35,7 +35,7 @@ def test_the_most_attended_states_of_the_oracle_inform_and_shuffled_ones_do_not(
     assert not other.detail.equals(found.detail)
 
 
-def test_information_on_batches_does_not_depend_on_how_they_are_cut() -> None:
+def test_information_does_not_depend_on_the_batches() -> None:
     model, record, _ = bilstm_case()
     batch = record.batch.rows(torch.tensor([1, 2, 3, 4, 5] * 30))
     batch = replace(batch, example_id=tuple(map(str, range(150))))
@@ -53,6 +53,6 @@ def test_information_on_batches_does_not_depend_on_how_they_are_cut() -> None:
         mutual_information(model, [record.batch.rows(torch.tensor([0, 0]))], 0)
 
 
-def test_information_of_fewer_texts_than_clusters_is_rejected() -> None:
+def test_fewer_texts_than_clusters_are_rejected() -> None:
     with pytest.raises(NotApplicable, match="take at least 100"):
         mutual_information(Glass("oracle"), [glass_batch(40)], 0, show_progress=False)

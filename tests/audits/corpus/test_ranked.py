@@ -7,7 +7,7 @@ import numpy as np
 from attnaudit.audits.corpus.ranked import ranks
 
 
-def test_the_two_rules_for_k_by_hand() -> None:
+def test_both_rules_for_k_match_counts_by_hand() -> None:
     weights = np.array(
         [
             [0.5, 0.3, 1e-6, 0],
