@@ -152,7 +152,7 @@ def _estimate(model: Any, batches: list[Any], wanted: dict[str, Any], seed: int)
     def seconds_of(texts: int) -> float:
         started = time.monotonic()
         part = middle.rows(torch.arange(texts))
-        audit(model, part, seed=seed, illustrated=0, show_progress=False, **wanted)
+        audit(model, part, seed=seed, keep_examples=0, show_progress=False, **wanted)
         return time.monotonic() - started
 
     seconds_of(fewer)  # the first time is slow: libraries are still being loaded

@@ -110,7 +110,7 @@ def run_experiment(
         class_names=splits.classes,
         words=vocabulary.words,
         other_models=others,
-        illustrated=cell.illustrated,
+        keep_examples=cell.illustrated,
         show_progress=show_progress,
     )
     audited = time.monotonic()

@@ -1,4 +1,4 @@
-"""What a corpus audit found."""
+"""The result of a corpus audit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,19 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class CorpusFindings:
-    """summary: one line a metric (metric, value, low, high, floor, ceiling). detail: the numbers behind it."""
+    """The result of a corpus audit.
+
+    Parameters
+    ----------
+    name, question : str
+        Of the audit.
+    summary : DataFrame
+        One line per metric: metric, value, low, high, floor, ceiling.
+    detail : DataFrame
+        The numbers behind it.
+    notes : dict
+        The options it was run with.
+    """
 
     name: str
     question: str

@@ -62,7 +62,7 @@ def tables(columns: dict[str, list[Any]], tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def test_every_table_gives_what_its_texts_give(tmp_path: Path) -> None:
+def test_every_kind_of_table_gives_the_same_values_as_its_texts(tmp_path: Path) -> None:
     expected = values(audited(TEXTS, LABELS))
     for name, table in tables(
         {"id": [1, 2, 3], "review": TEXTS, "stars": LABELS}, tmp_path
@@ -82,7 +82,7 @@ def test_pairs_are_inferred_or_named(tmp_path: Path) -> None:
         assert values(audited(table, text="premise")) == alone, name
 
 
-def test_class_names_of_a_dataset_are_those_of_the_model() -> None:
+def test_labels_of_a_dataset_are_matched_with_the_model_by_name() -> None:
     datasets = pytest.importorskip("datasets")
     other = ["positive", "negative", "neutral"]  # another order than the model's
     features = datasets.Features(
@@ -101,14 +101,14 @@ def test_class_names_of_a_dataset_are_those_of_the_model() -> None:
     )
 
 
-def test_several_splits_are_rejected_by_name() -> None:
+def test_several_splits_are_rejected_listing_them() -> None:
     datasets = pytest.importorskip("datasets")
     part = datasets.Dataset.from_dict({"text": TEXTS})
     words = message(datasets.DatasetDict({"train": part, "test": part}))
     assert "several splits: 'train', 'test'. Choose one, for example data['train']" in words
 
 
-def test_labels_are_given_one_way() -> None:
+def test_labels_given_twice_are_rejected() -> None:
     frame = pd.DataFrame({"text": TEXTS, "label": LABELS})
     assert "Labels were given twice" in message(frame, LABELS)
     assert "Labels were given twice" in message(frame, LABELS, label="label")
@@ -117,7 +117,7 @@ def test_labels_are_given_one_way() -> None:
     assert "3 texts but 2 labels" in message(frame[["text"]], LABELS[:2])
 
 
-def test_messages_are_in_words_of_the_call() -> None:
+def test_errors_use_the_names_of_the_parameters() -> None:
     frame = pd.DataFrame({"one": TEXTS, "two": TEXTS})
     assert "Name it with text='COLUMN'. Its columns: 'one', 'two'" in message(frame)
     assert "frame: pair='three', but it has no such column" in message(
@@ -133,7 +133,7 @@ def test_messages_are_in_words_of_the_call() -> None:
     assert "all of the same length" in message({"text": TEXTS, "label": LABELS[:2]})
 
 
-def test_a_model_that_reads_batches_says_so() -> None:
+def test_texts_are_rejected_for_a_model_that_reads_batches() -> None:
     class Reader:
         def read(self, batch: Any, embeddings: Any = None) -> Any: ...
 
