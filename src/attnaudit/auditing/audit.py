@@ -22,8 +22,8 @@ from attnaudit.audits.declaration import declaration_of, scales
 from attnaudit.core import masking, progress
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.core.errors import InputError, ItemErrors, NotApplicable
-from attnaudit.core.model_argument import check_model_argument
 from attnaudit.core.module_state import evaluating
+from attnaudit.core.unwrapped_models import check_model_argument
 from attnaudit.data.audit_texts import TextsRead, read_texts, texts_in_memory
 from attnaudit.data.reading.memory_tables import is_table
 from attnaudit.data.reading.option_names import in_python

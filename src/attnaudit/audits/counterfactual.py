@@ -42,27 +42,6 @@ def permuted(alpha: Tensor, mask: Tensor, count: int, seed: int) -> Tensor:
     return shuffled.gather(-1, back).transpose(1, 2)
 
 
-def drawn(mask: Tensor, count: int, seed: int) -> Tensor:
-    """`count` attentions (B,count,R,N) that are even on the simplex of each row's real items; 0 in a row without any.
-
-    The draws depend on (seed, number of real items) only, as in permuted.
-    """
-    batch, rows, items = mask.shape
-    real_first = (~mask).to(torch.int8).argsort(dim=-1, stable=True)
-    length = mask.sum(-1)
-    compact = torch.zeros(batch, rows, count, items, dtype=torch.float64, device=mask.device)
-    for each in length.unique().tolist():
-        if each > 0:
-            source = randomness.generator(seed, "random attention", each)
-            # Exponential numbers scaled to sum to 1 are even on the simplex.
-            weight = torch.empty(count, each, dtype=torch.float64).exponential_(generator=source)
-            compact[..., :each][length == each] = (weight / weight.sum(-1, keepdim=True)).to(
-                mask.device
-            )
-    back = real_first.argsort(-1)[:, :, None].expand(-1, -1, count, -1)
-    return compact.gather(-1, back).transpose(1, 2)
-
-
 def without_item(alpha: Tensor, mask: Tensor, drop: Tensor) -> Tensor:
     """alpha with the items in drop (bool, same shape) taken out and the rest renormalised; NaN in a row where no weight is left."""
     return masking.renormalise(alpha, mask & ~drop)

@@ -13,11 +13,10 @@ from attnaudit.audits import gradient_search
 from attnaudit.audits.declaration import DIVERGENCE, Declaration, Metric, Values, declares
 from attnaudit.core import masking
 from attnaudit.core.contract import AttentionModel, Record
-from attnaudit.core.fidelity import check_fidelity, fidelity_of
-from attnaudit.core.option_limits import Number, ParsedBy, limits
-from attnaudit.exact.slab import one_hot_jsd
+from attnaudit.core.option_limits import Fidelity, Number, limits
+from attnaudit.exact.jsd import one_hot_jsd
 
-FIDELITIES = ("corrected", "code", "paper")
+FIDELITY = Fidelity("the audit furthest", ("corrected", "code", "paper"))
 Answer = tuple[Tensor, Tensor, Tensor, Tensor]
 # One answer for each question: the audit asks, and whoever draws its answer asks again.
 _ANSWERED: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKeyDictionary()
@@ -25,7 +24,7 @@ _ANSWERED: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKey
 
 @limits(
     epsilon=Number(least=0, most=1),
-    fidelity=ParsedBy(fidelity_of("the audit furthest", FIDELITIES)),
+    fidelity=FIDELITY,
 )
 @declares(
     Declaration(
@@ -95,7 +94,7 @@ def alternative(
     fidelity: str = "corrected",
 ) -> Answer:
     """The attention itself (B,R,N), its JSD, the upper bound and whether they are one, each (B,)."""
-    check_fidelity(fidelity, FIDELITIES, "the audit furthest")
+    FIDELITY.check("fidelity", fidelity)
     known = _ANSWERED.setdefault(record, {})
     asked = (id(model), seed, epsilon, fidelity)
     if asked not in known:

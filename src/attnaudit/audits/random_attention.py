@@ -5,13 +5,14 @@ from __future__ import annotations
 from torch import Tensor
 
 from attnaudit import statistics
-from attnaudit.audits.counterfactual import drawn, flipped
+from attnaudit.audits.counterfactual import flipped
 from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
 from attnaudit.audits.permutation import reach
 from attnaudit.core import masking
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
 from attnaudit.core.option_limits import COUNT, limits
+from attnaudit.core.simplex import random_alpha_by_length
 
 
 @limits(draws=COUNT)
@@ -45,7 +46,7 @@ def random_attention(
 
     Permutation keeps the weights and moves them; here they are others too. Long texts make such draws nearly uniform.
     """
-    alternatives = drawn(record.mask, draws, seed).to(record.alpha.dtype)
+    alternatives = random_alpha_by_length(record.mask, draws, seed).to(record.alpha.dtype)
     logits = logits_under(model, record, alternatives)
     moved = statistics.tvd(
         masking.probabilities(logits, record.batch.classes), record.probs[:, None]

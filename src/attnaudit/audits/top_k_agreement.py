@@ -14,8 +14,7 @@ from attnaudit.audits.per_row import by_row
 from attnaudit.audits.reference_measures import BETWEEN, between, compared
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import InputError
-from attnaudit.core.fidelity import fidelity_of
-from attnaudit.core.option_limits import ParsedBy, limits
+from attnaudit.core.option_limits import Fidelity, ParsedBy, limits
 
 LISTS = ("average", "all", "non_zero")
 
@@ -44,7 +43,7 @@ def _lists(k: int | str) -> list[str]:
 
 @limits(
     k=ParsedBy(_lists),
-    fidelity=ParsedBy(fidelity_of("the audit top_k_agreement", ("corrected", "code"))),
+    fidelity=Fidelity("the audit top_k_agreement", ("corrected", "code")),
 )
 @declares(
     Declaration(
