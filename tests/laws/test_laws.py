@@ -57,7 +57,7 @@ def test_where_attention_cannot_matter_the_laws_about_it_cannot_tell(dtype: torc
     report = check_model(Glass("inert", dtype=dtype), BATCH)
     assert report.kept
     assert with_verdict(report, "cannot tell") == ["1 round trip", "7 readout"]
-    assert str(report).count("the control did not move either") == 2
+    assert str(report).count("the control did not change either") == 2
 
 
 def attentive(dtype: torch.dtype, with_query: bool) -> tuple[Attentive, Batch]:

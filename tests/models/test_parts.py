@@ -10,7 +10,7 @@ from attnaudit.cli.check_target import random_batch
 from attnaudit.core import registry
 from attnaudit.core.contract import AttentionModel
 from attnaudit.core.errors import InputError
-from attnaudit.data.vocabulary import END
+from attnaudit.core.special_tokens import END
 from attnaudit.models import Architecture, Attentive, build
 from attnaudit.models.encoders import ENCODERS
 from attnaudit.models.encoders.bilstm import BiLSTM

@@ -23,8 +23,8 @@ from attnaudit.audits.declaration import declaration_of, scales
 from attnaudit.core import progress
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.core.errors import InputError, NotApplicable
-from attnaudit.core.model_argument import check_model_argument
 from attnaudit.core.module_state import evaluating
+from attnaudit.core.unwrapped_models import check_model_argument
 from attnaudit.laws.validate_record import check_record
 from attnaudit.measures.rounding import tie_equal_scores
 from attnaudit.results.results import Results

@@ -43,27 +43,6 @@ def permuted(alpha: Tensor, mask: Tensor, count: int, seed: int) -> Tensor:
     return shuffled.gather(-1, back).transpose(1, 2)
 
 
-def drawn(mask: Tensor, count: int, seed: int) -> Tensor:
-    """`count` random attentions (B,count,R,N), uniform on the simplex of each row's real items.
-
-    Rows without items are 0. The draws depend on (seed, number of real items) only, as in permuted.
-    """
-    batch, rows, items = mask.shape
-    real_first = (~mask).to(torch.int8).argsort(dim=-1, stable=True)
-    lengths = mask.sum(-1)
-    compact = torch.zeros(batch, rows, count, items, dtype=torch.float64, device=mask.device)
-    for length in lengths.unique().tolist():
-        if length > 0:
-            generator = randomness.generator(seed, "random attention", length)
-            # Exponential numbers scaled to sum to 1 are uniform on the simplex.
-            weight = torch.empty(count, length, dtype=torch.float64)
-            weight.exponential_(generator=generator)
-            alpha = weight / weight.sum(-1, keepdim=True)
-            compact[..., :length][lengths == length] = alpha.to(mask.device)
-    back = real_first.argsort(-1)[:, :, None].expand(-1, -1, count, -1)
-    return compact.gather(-1, back).transpose(1, 2)
-
-
 def without_item(alpha: Tensor, mask: Tensor, drop: Tensor) -> Tensor:
     """alpha with the items in drop (bool, same shape) removed and the rest renormalised.
 

@@ -13,11 +13,10 @@ from attnaudit.audits import gradient_search
 from attnaudit.audits.declaration import DIVERGENCE, Declaration, Metric, Values, declares
 from attnaudit.core import masking
 from attnaudit.core.contract import AttentionModel, Record
-from attnaudit.core.fidelity import check_fidelity, fidelity_of
-from attnaudit.core.option_limits import Number, ParsedBy, limits
-from attnaudit.exact.slab import one_hot_jsd
+from attnaudit.core.option_limits import Fidelity, Number, limits
+from attnaudit.exact.jsd import one_hot_jsd
 
-FIDELITIES = ("corrected", "code", "paper")
+FIDELITY = Fidelity("the audit furthest", ("corrected", "code", "paper"))
 Answer = tuple[Tensor, Tensor, Tensor, Tensor]  # alpha, jsd, upper, exact
 # Answers are kept as long as their record: the audit and the example store both need them.
 _ANSWERS: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKeyDictionary()
@@ -25,7 +24,7 @@ _ANSWERS: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKeyD
 
 @limits(
     epsilon=Number(least=0, most=1),
-    fidelity=ParsedBy(fidelity_of("the audit furthest", FIDELITIES)),
+    fidelity=FIDELITY,
 )
 @declares(
     Declaration(
@@ -113,7 +112,7 @@ def alternative(
 
     Parameters are those of `furthest`.
     """
-    check_fidelity(fidelity, FIDELITIES, "the audit furthest")
+    FIDELITY.check("fidelity", fidelity)
     answers = _ANSWERS.setdefault(record, {})
     key = (id(model), seed, epsilon, fidelity)
     if key not in answers:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attnaudit.audits.counterfactual import drawn
 from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
 from attnaudit.audits.permutation import changes, reach
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
 from attnaudit.core.option_limits import COUNT, limits
+from attnaudit.core.simplex import random_alpha_by_length
 
 
 @limits(draws=COUNT)
@@ -54,6 +54,6 @@ def random_attention(
     dict of Tensor (B,)
         `tvd_median`, `tvd_mean`, `flipped` and `tvd_reach`, as in permutation.
     """
-    alternatives = drawn(record.mask, draws, seed).to(record.alpha.dtype)
+    alternatives = random_alpha_by_length(record.mask, draws, seed).to(record.alpha.dtype)
     logits = logits_under(model, record, alternatives)
     return {**changes(logits, record), ("", "tvd_reach"): reach(record)}

@@ -13,13 +13,10 @@ from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, dec
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
-from attnaudit.core.fidelity import fidelity_of
-from attnaudit.core.option_limits import ParsedBy, limits
-
-FIDELITIES = ("corrected", "code")
+from attnaudit.core.option_limits import Fidelity, limits
 
 
-@limits(fidelity=ParsedBy(fidelity_of("the audit top_item", FIDELITIES)))
+@limits(fidelity=Fidelity("the audit top_item", ("corrected", "code")))
 @declares(
     Declaration(
         question="Does removing the most attended item change more than removing a random one?",

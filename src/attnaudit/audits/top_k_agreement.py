@@ -15,8 +15,7 @@ from attnaudit.audits.per_row import per_row
 from attnaudit.audits.reference_measures import BETWEEN, between, compared
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import InputError
-from attnaudit.core.fidelity import fidelity_of
-from attnaudit.core.option_limits import ParsedBy, limits
+from attnaudit.core.option_limits import Fidelity, ParsedBy, limits
 
 LENGTHS = ("average", "all", "non_zero")  # what k can be, besides a number
 
@@ -47,7 +46,7 @@ def _split(k: int | str) -> list[str]:
 @uses_data_option("mean_length", when=lambda options: "average" in _split(options["k"]))
 @limits(
     k=ParsedBy(_split),
-    fidelity=ParsedBy(fidelity_of("the audit top_k_agreement", ("corrected", "code"))),
+    fidelity=Fidelity("the audit top_k_agreement", ("corrected", "code")),
 )
 @declares(
     Declaration(

@@ -11,7 +11,7 @@ from torch import nn
 from attnaudit.core import randomness, registry
 from attnaudit.core.contract import AttentionModel, Batch
 from attnaudit.core.errors import InputError
-from attnaudit.data.vocabulary import END, START
+from attnaudit.core.special_tokens import END, START
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.training.checkpoint import load
 

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from attnaudit.core.contract import Batch
 from attnaudit.core.errors import InputError
+from attnaudit.core.special_tokens import PAD
 from attnaudit.data.splits import Example
-from attnaudit.data.vocabulary import PAD, Vocabulary
+from attnaudit.data.vocabulary import Vocabulary
 
 _AUDIT_BATCH = 128
 

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from attnaudit.core.special_tokens import END, SPECIAL_TOKENS, START, UNKNOWN
 from attnaudit.data.splits import Example
-
-PAD, START, END, UNKNOWN = range(4)
-MARKS = ("<pad>", "<start>", "<end>", "<unk>")
 
 
 @dataclass(frozen=True)
@@ -26,10 +24,12 @@ class Vocabulary:
         for example in examples:
             documents.update({*example.tokens, *(example.query or ())})
         kept = [
-            word for word, count in documents.items() if count >= min_count and word not in MARKS
+            word
+            for word, count in documents.items()
+            if count >= min_count and word not in SPECIAL_TOKENS
         ]
         kept.sort(key=lambda word: (-documents[word], word))
-        return cls((*MARKS, *kept))
+        return cls((*SPECIAL_TOKENS, *kept))
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -44,6 +44,9 @@ class Vocabulary:
         # A text may contain the very characters of a mark; as a word it is an unknown one.
         return [
             START,
-            *(UNKNOWN if token in MARKS else index.get(token, UNKNOWN) for token in tokens),
+            *(
+                UNKNOWN if token in SPECIAL_TOKENS else index.get(token, UNKNOWN)
+                for token in tokens
+            ),
             END,
         ]

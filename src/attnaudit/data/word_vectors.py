@@ -15,7 +15,8 @@ from torch import Tensor
 
 from attnaudit.core import randomness
 from attnaudit.core.errors import InputError
-from attnaudit.data.vocabulary import MARKS, PAD, Vocabulary
+from attnaudit.core.special_tokens import PAD, SPECIAL_TOKENS
+from attnaudit.data.vocabulary import Vocabulary
 
 
 def load_vectors(
@@ -42,7 +43,7 @@ def load_vectors(
         found.setdefault(word, vector)
     if not found:
         raise InputError(
-            f"{path}: none of the vocabulary's {len(vocabulary) - len(MARKS)} words has a vector here. "
+            f"{path}: none of the vocabulary's {len(vocabulary) - len(SPECIAL_TOKENS)} words has a vector here. "
             "Check that the file is for the same language and in the same case."
         )
     rows = torch.empty(len(vocabulary), size)
@@ -52,7 +53,7 @@ def load_vectors(
         else:
             rows[number] = torch.randn(size, generator=randomness.generator(seed, "vectors", word))
     rows[PAD] = 0
-    words = vocabulary.words[len(MARKS) :]
+    words = vocabulary.words[len(SPECIAL_TOKENS) :]
     return rows, sum(word in found for word in words) / max(len(words), 1)
 
 

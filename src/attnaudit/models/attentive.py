@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import NotApplicable
 from attnaudit.core.item_deletion import leave_out_by_reading
-from attnaudit.data.vocabulary import END, PAD
+from attnaudit.core.special_tokens import END, PAD
 from attnaudit.models.architecture import (
     Architecture,
     make_encoder,

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnaudit.core import registry
-from attnaudit.data.vocabulary import END
+from attnaudit.core.special_tokens import END
 from attnaudit.models.architecture import Architecture
 from attnaudit.models.attentive import Attentive
 from attnaudit.models.hierarchical import Hierarchical

@@ -16,7 +16,7 @@ from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError
 from attnaudit.core.item_deletion import leave_out_by_reading
 from attnaudit.core.option_limits import OneOf, limits
-from attnaudit.data.vocabulary import END, PAD
+from attnaudit.core.special_tokens import END, PAD
 from attnaudit.models.architecture import (
     Architecture,
     make_encoder,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from attnaudit.core import masking, randomness
+from attnaudit.core import masking, simplex
 from attnaudit.core.contract import AttentionModel, Batch, Record
 
 Source = Callable[[Batch, Tensor], Tensor]  # (batch, mask (B,R,N)) -> alpha (B,R,N)
@@ -58,14 +58,7 @@ def at_random(seed: int) -> Source:
     """Return a source of random weights, uniform on the simplex and fixed per example."""
 
     def source(batch: Batch, mask: Tensor) -> Tensor:
-        rows = [
-            randomness.uniform(
-                randomness.keys(seed, f"imposed/{row}", batch.example_id), mask.shape[2]
-            )
-            for row in range(mask.shape[1])
-        ]
-        weight = -torch.log1p(-torch.stack(rows, 1)).to(mask.device)
-        return masking.renormalise(weight, mask).nan_to_num(0.0)
+        return simplex.random_alpha_by_example(mask, seed, "imposed", batch.example_id)
 
     return source
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from attnaudit.core import registry
 from attnaudit.core.errors import InputError
-from attnaudit.core.fidelity import check_fidelity
-from attnaudit.core.option_limits import OneOf, limits
+from attnaudit.core.option_limits import Fidelity, OneOf, limits
 
 Options = dict[str, Any]
 
@@ -22,7 +21,7 @@ def jain_wallace(dataset: str, *, fidelity: str = "paper") -> Options:
     SNLI: 25 epochs of 128; CNN: 25 of 90; bAbI: embedding 50, hidden 30, 100 of 50. The output layer of the paper has no query in it; code
     has the tanh layer.
     """
-    check_fidelity(fidelity, ("paper", "code"), "the preset jain_wallace")
+    Fidelity("the preset jain_wallace", ("paper", "code")).check("fidelity", fidelity)
     released = fidelity == "code"
     has_query = dataset.startswith("babi") or dataset in _ROUNDS
     common: Options = {

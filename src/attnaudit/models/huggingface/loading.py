@@ -10,9 +10,9 @@ import torch
 from torch import nn
 
 from attnaudit.core.errors import InputError
-from attnaudit.core.model_argument import is_pipeline, is_transformers_model, wrapping_advice
 from attnaudit.core.simplex import random_alpha
 from attnaudit.core.tolerance import tolerance_of
+from attnaudit.core.unwrapped_models import is_pipeline, is_transformers_model, wrapping_advice
 from attnaudit.models.huggingface import passes
 from attnaudit.models.huggingface.decision import Decision, Verbalisers, find_decision
 from attnaudit.models.huggingface.decode_paths import decode_by, possible_paths
