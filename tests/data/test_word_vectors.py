@@ -14,10 +14,10 @@ import torch
 
 from attnaudit.core.errors import InputError
 from attnaudit.data import load
-from attnaudit.data.vocabulary import MARKS, PAD, UNKNOWN, Vocabulary
+from attnaudit.data.vocabulary import PAD, SPECIAL_TOKENS, UNKNOWN, Vocabulary
 from attnaudit.data.word_vectors import load_vectors
 
-VOCABULARY = Vocabulary((*MARKS, "film", "lamp", "the"))
+VOCABULARY = Vocabulary((*SPECIAL_TOKENS, "film", "lamp", "the"))
 LINES = "the 0.5 -1.25 3\nunused 9 9 9\nfilm 1e-1 2 -0.75\nthe 7 7 7\n"
 EXPECTED = {"the": [0.5, -1.25, 3], "film": [0.1, 2, -0.75]}
 
@@ -64,7 +64,7 @@ def test_every_format_gives_the_same_rows(write: Callable[[Path], Path], tmp_pat
 
 def test_words_without_a_vector_depend_on_seed_and_name_alone(tmp_path: Path) -> None:
     path = _plain(tmp_path)
-    other = Vocabulary((*MARKS, "the", "attic", "film", "lamp"))
+    other = Vocabulary((*SPECIAL_TOKENS, "the", "attic", "film", "lamp"))
     rows, _ = load_vectors(path, VOCABULARY, seed=1)
     again, _ = load_vectors(path, other, seed=1)
     for word in ("lamp", "<unk>", "<start>", "film"):
@@ -75,9 +75,9 @@ def test_words_without_a_vector_depend_on_seed_and_name_alone(tmp_path: Path) ->
 
 
 def test_words_without_a_vector_are_standard_normal(tmp_path: Path) -> None:
-    many = Vocabulary((*MARKS, "the", *(f"word{number}" for number in range(3000))))
+    many = Vocabulary((*SPECIAL_TOKENS, "the", *(f"word{number}" for number in range(3000))))
     rows, coverage = load_vectors(_plain(tmp_path), many)
-    drawn = rows[len(MARKS) + 1 :]
+    drawn = rows[len(SPECIAL_TOKENS) + 1 :]
     assert coverage == pytest.approx(1 / 3001)
     assert abs(drawn.mean().item()) < 0.05
     assert abs(drawn.std().item() - 1) < 0.05
@@ -98,7 +98,7 @@ def test_words_with_blanks_are_read_past(tmp_path: Path) -> None:
     [
         (
             "the 1 2 3\nfilm 1 2\n",
-            r"v\.txt, line 2: expected a word and 3 numbers with single blanks between, got 2",
+            r"v\.txt, line 2: expected a word and 3 numbers separated by single blanks, got 2",
         ),
         ("the 1 2 3\nfilm 1 2 3 4\n", r"v\.txt, line 2: expected a word and 3 numbers .* got 4"),
         (

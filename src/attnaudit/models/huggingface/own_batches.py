@@ -58,6 +58,6 @@ def sampled_batches(
         except ItemErrors as error:
             for index, problem in error.problems.items():
                 where = chosen[index].where
-                bad.met(RowError(f"{where}: {problem} {bad.advice}", reason="no token"))
+                bad.handle(RowError(f"{where}: {problem} {bad.advice}", reason="no token"))
             skipped = {chosen[index].example_id for index in error.problems}
             pool = [each for each in pool if each.example_id not in skipped]
