@@ -68,7 +68,7 @@ def from_frame(
     ...     "review": [f"{word} film number {i}" for i in range(10) for word in ("dull", "great")],
     ...     "stars": [1, 5] * 10,
     ... })
-    >>> splits = from_frame(frame, text="review", label="stars", tokeniser="blanks")
+    >>> splits = from_frame(frame, text="review", label="stars", replace_numbers=False)
     >>> splits.classes, len(splits.train), len(splits.dev), len(splits.test)
     (('1', '5'), 16, 2, 2)
     """

@@ -14,7 +14,6 @@ from random import Random
 from typing import NamedTuple
 
 from attnaudit.core.errors import InputError
-from attnaudit.core.randomness import derive
 from attnaudit.data.corpora.babi_text import Line, Story, examples
 from attnaudit.data.reading.options import whole_number
 from attnaudit.data.splits import Splits
@@ -99,6 +98,8 @@ def babi(
 
 def simulate(*, task: int, questions: int, split: str, seed: int) -> tuple[Story, ...]:
     """Stories with a total number of `questions`; each depends on its index and the seed only."""
+    from attnaudit.core.randomness import derive  # imports torch
+
     stories = []
     for first in range(0, questions, QUESTIONS_PER_STORY):
         rng = Random(derive(seed, "babi", task, split, first))

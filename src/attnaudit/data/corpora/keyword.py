@@ -6,7 +6,6 @@ from itertools import accumulate, product
 from random import Random
 
 from attnaudit.core.errors import InputError
-from attnaudit.core.randomness import derive
 from attnaudit.data.reading.options import whole_number
 from attnaudit.data.splits import Example, Splits
 
@@ -103,6 +102,8 @@ def keyword_example(
     seed: int,
 ) -> Example:
     """One text; the words around the evidence do not depend on the label."""
+    from attnaudit.core.randomness import derive  # imports torch
+
     rng = Random(derive(seed, "keyword", example_id))
     count = length + rng.randint(-jitter, jitter)
     tokens = rng.choices(FILLERS, cum_weights=_ZIPF, k=count)
