@@ -121,7 +121,7 @@ def test_check_reports_a_broken_model_with_exit_code_1(
         ),
         (
             ["run", "--dataset", "sst"],
-            "data get sst. fetches it.*in the environment variable ATTNAUDIT_DATA",
+            "data get sst. downloads it.*in the environment variable ATTNAUDIT_DATA",
         ),
         (["run", "--dataset", SMALL, "--epochs", "0"], "epochs must be above 0"),
         (["run", "--dataset", SMALL, "--vectors", "nowhere.txt"], "nowhere.txt"),

@@ -24,7 +24,7 @@ from attnaudit.data.corpus_info import About, Download, describes
 from attnaudit.data.describe import describe
 from attnaudit.data.download import fetch
 from attnaudit.data.listing import entries
-from attnaudit.data.partial_file import alone
+from attnaudit.data.partial_file import download_lock
 from attnaudit.data.published_counts import TABLE_1, published_row
 from attnaudit.data.splits import Example, Splits
 
@@ -115,7 +115,7 @@ def _cut(server: Server, folder: Path, at: int = HALF) -> None:
     """A first attempt that breaks off."""
     server.cut_after = at
     with pytest.raises(
-        InputError, match=f"cut: {at:,} bytes of {len(server.content):,} came.*kept"
+        InputError, match=f"cut: {at:,} bytes of {len(server.content):,} received.*kept"
     ):
         fetch(server.file(), folder)
 
@@ -150,7 +150,7 @@ def test_a_file_that_is_there_is_checked_and_not_fetched_again(
     (tmp_path / "made/file.bin").write_bytes(b"my own")
     with pytest.raises(
         InputError,
-        match=r"there already, but is not the official file: expected sha256:.*Move it away",
+        match=r"exists already, but is not the official file: expected sha256:.*Move it away",
     ):
         fetch(server.file(), tmp_path)
     assert (tmp_path / "made/file.bin").read_bytes() == b"my own"
@@ -177,7 +177,7 @@ def test_a_cut_download_goes_on_where_it_stopped(server: Server, tmp_path: Path)
 def test_cut_again_and_again(server: Server, tmp_path: Path) -> None:
     _cut(server, tmp_path, 1000)
     server.cut_after = 1000
-    with pytest.raises(InputError, match="2,000 bytes of 1,024,000 came"):
+    with pytest.raises(InputError, match="2,000 bytes of 1,024,000 received"):
         fetch(server.file(), tmp_path)
     assert fetch(server.file(), tmp_path).read_bytes() == CONTENT
     assert [each.get("Range") for each in server.asked] == [None, "bytes=1000-", "bytes=2000-"]
@@ -279,7 +279,7 @@ def test_no_room_is_told_before_anything_is_written(
 
     monkeypatch.setattr(download.shutil, "disk_usage", lambda _: Usage(1000))
     with pytest.raises(
-        InputError, match=r"no room in .*: 1,024,000 bytes are to come, 1,000 are free"
+        InputError, match=r"not enough space in .*: 1,024,000 bytes are needed, 1,000 are free"
     ):
         fetch(server.file(), tmp_path)
     assert _names(tmp_path) == []
@@ -295,7 +295,7 @@ def test_room_that_runs_out_and_folders_that_may_not_be_written(
         return replace
 
     monkeypatch.setattr(download.os, "replace", fails(errno.ENOSPC))
-    with pytest.raises(InputError, match="no room is left"):
+    with pytest.raises(InputError, match="no space is left"):
         fetch(server.file(), tmp_path)
     monkeypatch.setattr(download.os, "replace", fails(errno.EACCES))
     with pytest.raises(InputError, match=r"cannot be written \(Permission denied\)"):
@@ -304,7 +304,7 @@ def test_room_that_runs_out_and_folders_that_may_not_be_written(
 
 def test_two_downloads_never_write_one_file(server: Server, tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
-    with alone(tmp_path / "made"), pytest.raises(InputError, match="another download"):
+    with download_lock(tmp_path / "made"), pytest.raises(InputError, match="another download"):
         fetch(server.file(), tmp_path)
     assert fetch(server.file(), tmp_path).read_bytes() == CONTENT
 

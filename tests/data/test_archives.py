@@ -533,9 +533,9 @@ def test_many_small_members_are_one_bomb(
 READ_A_BOMB = """
 import sys, resource
 from pathlib import Path
-from attnaudit.datasets.reading.sources import files
-from attnaudit.datasets.reading.rows import BadRows, lines
-from attnaudit.errors import InputError
+from attnaudit.data.reading.sources import files
+from attnaudit.data.reading.rows import BadRows, lines
+from attnaudit.core.errors import InputError
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
     bad = BadRows(skip=True)

@@ -297,10 +297,10 @@ def test_a_nul_is_a_character(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"text": "a", "text": "b"}', "the key 'text' is there twice"),
+        ('{"text": "a", "text": "b"}', "the key 'text' occurs twice"),
         ("[" * 100_000, "not JSON"),
         ('{"text": ' + "9" * 5000 + "}", "not JSON"),
-        ('{"text": NaN}', "NaN is no number"),
+        ('{"text": NaN}', "NaN is not a number"),
         ('["text"]', "expected a JSON object"),
     ],
 )
@@ -461,7 +461,7 @@ def test_files_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     [
         ("d.xlsx", "Save the sheet as CSV UTF-8"),
         ("d.zip", "Unpack it"),
-        ("d.txt", "with the names of the columns in the first line"),
+        ("d.txt", "with a header of column names"),
         ("d.pkl", "may run code"),
         ("d.dat", r"Its name must end in .csv"),
     ],

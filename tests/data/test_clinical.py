@@ -104,7 +104,7 @@ def test_tweets_of_one_class_are_refused(tmp_path: Path) -> None:
 
 
 def test_tweets_are_found_by_name_and_their_absence_names_the_steps(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Only tweet ids and labels are given out"):
+    with pytest.raises(InputError, match="Only tweet ids and labels are distributed"):
         load("adr_tweets", data_dir=tmp_path)
     (tmp_path / "adr_tweets").mkdir()
     _tweets(tmp_path / "adr_tweets", [_tweet(number, number % 2) for number in range(40)])

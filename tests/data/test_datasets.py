@@ -18,7 +18,7 @@ from attnaudit.core.errors import InputError
 from attnaudit.data import DATASETS, load
 from attnaudit.data.corpora.babi_simulated import PLACES, VERBS, babi, simulate
 from attnaudit.data.corpora.babi_text import answers, as_text, examples, parse
-from attnaudit.data.corpora.keyword import DISTRACTORS, EVIDENCE, FILLERS, _example, keyword
+from attnaudit.data.corpora.keyword import DISTRACTORS, EVIDENCE, FILLERS, keyword, keyword_example
 from attnaudit.data.corpora.sst import ABOUT, sst
 from attnaudit.data.reading.tokenise import Cleaner, find_tokeniser, tokeniser_name
 from attnaudit.data.splits import Example
@@ -216,7 +216,9 @@ def test_the_evidence_words_decide_and_are_marked() -> None:
 def test_without_its_evidence_a_text_is_the_same_in_both_classes() -> None:
     """Exact, not statistical: the other label changes the evidence words and nothing else."""
     for number in range(50):
-        one, other = (_example(f"test/{number}", label, 2, 3, 20, 5, seed=1) for label in (0, 1))
+        one, other = (
+            keyword_example(f"test/{number}", label, 2, 3, 20, 5, seed=1) for label in (0, 1)
+        )
         assert one.evidence == other.evidence
         pairs = zip(one.tokens, other.tokens, _known(one.evidence), strict=True)
         assert all((first != second) == true for first, second, true in pairs)
@@ -457,7 +459,12 @@ def test_sst_says_where_it_looked(tmp_path: Path) -> None:
     (_trees(tmp_path / "trees") / "dev.txt").unlink()
     with pytest.raises(InputError) as error:
         load("sst", data_dir=tmp_path)
-    for part in (str(tmp_path), *ABOUT.places, *ABOUT.holds, "`attnaudit data get sst` fetches it"):
+    for part in (
+        str(tmp_path),
+        *ABOUT.places,
+        *ABOUT.holds,
+        "`attnaudit data get sst` downloads it",
+    ):
         assert part in str(error.value)
 
 

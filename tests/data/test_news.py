@@ -185,7 +185,7 @@ def test_all_twenty_groups(tmp_path: Path) -> None:
     [
         (
             "groups=hardware+mac",
-            "groups has 'hardware', which fits comp.sys.ibm.pc.hardware, comp.sys.mac.hardware.",
+            "groups has 'hardware', which matches comp.sys.ibm.pc.hardware, comp.sys.mac.hardware.",
         ),
         (
             "groups=cricket+hockey",
@@ -195,10 +195,10 @@ def test_all_twenty_groups(tmp_path: Path) -> None:
         ("groups=hockey+", "groups has '', which is none of them."),
         (
             "groups=hockey",
-            "groups needs two different names or more, got 'hockey'. Write for example",
+            "groups needs at least two different names, got 'hockey'. Write for example",
         ),
-        ("groups=hockey+rec.sport.hockey", "groups needs two different names or more"),
-        ("groups=3", "groups must be names with + between them, or all, got 3."),
+        ("groups=hockey+rec.sport.hockey", "groups needs at least two different names"),
+        ("groups=3", "groups must be names joined by +, or all, got 3."),
         ("groups=all", "alt.atheism, train/comp.graphics"),
         ("split=random", "split must be one of paper, bydate, got 'random'."),
         ("dev_share=2", "dev_share: a share must be from 0 to 1, got 2."),
@@ -488,7 +488,7 @@ def test_a_bad_row_of_news_is_named_or_counted(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("classes=World", "ag_news: classes needs two different names or more, got 'World'."),
+        ("classes=World", "ag_news: classes needs at least two different names, got 'World'."),
         (
             "classes=World+Opera",
             "ag_news: classes has 'Opera', which is none of them. Choose from: World, Sports,",

@@ -32,7 +32,7 @@ from attnaudit.data.reading.preprocessing import (
     Preparation,
     Text,
     repeated,
-    require,
+    require_parts,
     sentence_numbers,
     vocabulary_size,
 )
@@ -110,8 +110,8 @@ def test_how_long_a_line_may_be() -> None:
 LONG_LINE = """
 import resource, sys
 from pathlib import Path
-from attnaudit.datasets.reading import rows
-from attnaudit.datasets.reading.sources import files
+from attnaudit.data.reading import rows
+from attnaudit.data.reading.sources import files
 bad = rows.BadRows(skip=True)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for file in files(Path(sys.argv[1])):
@@ -166,8 +166,8 @@ def test_only_errors_of_input_are_skipped() -> None:
     [
         (b"{", "not JSON"),
         (b'{"a": 1} {}', "not JSON"),
-        (b'{"a": NaN}', r"not JSON \(NaN is no number\)"),
-        (b'{"a": [-Infinity]}', r"not JSON \(-Infinity is no number\)"),
+        (b'{"a": NaN}', r"not JSON \(NaN is not a number\)"),
+        (b'{"a": [-Infinity]}', r"not JSON \(-Infinity is not a number\)"),
         (b"[" * 100_000, "not JSON"),
         (b'{"a":' * 100_000, "not JSON"),
         (b'{"a": ' + b"9" * 5000 + b"}", "not JSON"),
@@ -469,9 +469,9 @@ def test_the_size_of_the_vocabulary() -> None:
 
 
 def test_every_part_is_required_even_of_an_iterator(tmp_path: Path) -> None:
-    require(tmp_path, iter(["a", "b", "c"]), ("a", "b", "c"))
+    require_parts(tmp_path, iter(["a", "b", "c"]), ("a", "b", "c"))
     with pytest.raises(InputError, match="b, d is not in it"):
-        require(tmp_path, iter(["a", "c"]), ("a", "b", "c", "d"))
+        require_parts(tmp_path, iter(["a", "c"]), ("a", "b", "c", "d"))
 
 
 def test_nothing_left_is_told_with_what_became_of_it() -> None:
@@ -555,7 +555,7 @@ def test_all_or_nothing() -> None:
 
 @pytest.mark.parametrize("labels", [[], [0], [0, 1, 1, 1, 1]])
 def test_what_cannot_be_divided_is_told(labels: list[int | None]) -> None:
-    with pytest.raises(InputError, match=rf"Cannot take 20% of {len(labels)} examples apart"):
+    with pytest.raises(InputError, match=rf"Cannot split off 20% of {len(labels)} examples"):
         divide(_examples(labels), 0.2, seed=0)
 
 

@@ -99,7 +99,7 @@ def test_words_with_blanks_are_read_past(tmp_path: Path) -> None:
     [
         (
             "the 1 2 3\nfilm 1 2\n",
-            r"v\.txt, line 2: expected a word and 3 numbers with single blanks between, got 2",
+            r"v\.txt, line 2: expected a word and 3 numbers separated by single blanks, got 2",
         ),
         ("the 1 2 3\nfilm 1 2 3 4\n", r"v\.txt, line 2: expected a word and 3 numbers .* got 4"),
         (

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from attnaudit.core.paths import without_folders
 from attnaudit.report.inline_data import rounded
 from attnaudit.report.model_words import model_words
-from attnaudit.report.paths import without_folders
 from attnaudit.results.card import Finding
 from attnaudit.results.number_formats import is_missing, with_interval
 from attnaudit.results.results import Results

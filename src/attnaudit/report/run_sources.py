@@ -12,9 +12,9 @@ import pandas as pd
 
 from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.core.notices import notice
+from attnaudit.core.paths import without_folders
 from attnaudit.core.temporary import is_temporary
 from attnaudit.report.column_view import Columns
-from attnaudit.report.paths import without_folders
 from attnaudit.results.audit_names import bare, resolve_audit_name
 from attnaudit.results.results import Results
 from attnaudit.results.store import find_runs, is_complete, load_readable, read_findings

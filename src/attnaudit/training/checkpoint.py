@@ -148,7 +148,7 @@ def audited_batches(
 
 def _found_again(choice: str, data_dir: Path | None) -> str:
     """A user's file is stored by its name, not by its folder: it is looked for here, or else in `data_dir`."""
-    name, options = file_choice(choice, data.DATASETS) or registry.parse(choice)
+    name, options = data.parse_choice(choice)
     if name != "text_file" or data_dir is None:
         return choice
     for key in ("path", "dev", "test"):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
 from typing import Any
 
 from attnaudit.core import registry
 from attnaudit.core.option_limits import COUNT, Number, check
-from attnaudit.data import DATASETS
-from attnaudit.data.text_file import file_choice
+from attnaudit.core.paths import file_name
+from attnaudit.data import choice_without_folders
 from attnaudit.models import Architecture
 from attnaudit.models.architecture import PARTS
 from attnaudit.training.presets import preset_dataset, preset_options
@@ -52,8 +51,8 @@ class ExperimentConfig:
         del flat["architecture"]
         return {
             **flat,
-            "dataset": without_folders(self.dataset),
-            "vectors": _last_part(self.vectors),
+            "dataset": choice_without_folders(self.dataset),
+            "vectors": file_name(self.vectors),
         }
 
 
@@ -69,21 +68,6 @@ _SUITED: dict[str, dict[str, Any]] = {
     "keyword": {"encoder": "bilstm:hidden=32", "embedding": 50, "epochs": 6},
     "movie_reviews": {"encoder": "bilstm:hidden=64", "embedding": 100, "epochs": 6, "patience": 2},
 }
-
-
-def without_folders(choice: str) -> str:
-    """A dataset's choice without the folders of absolute paths in it, which say more of a machine than of the data."""
-    name, options = file_choice(choice, DATASETS) or registry.parse(choice)
-    shared = {key: _last_part(value) for key, value in options.items() if key != "folder"}
-    return choice if shared == options else registry.render(name, shared)
-
-
-def _last_part(value: Any) -> Any:
-    return (
-        Path(value).name
-        if isinstance(value, str) and Path(value).expanduser().is_absolute()
-        else value
-    )
 
 
 def make_experiment(dataset: str, *, preset: str | None = None, **given: Any) -> ExperimentConfig:

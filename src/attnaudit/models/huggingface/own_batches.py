@@ -60,6 +60,6 @@ def sampled_batches(
         except ItemErrors as error:
             for index, problem in error.problems.items():
                 where = chosen[index].where
-                bad.met(RowError(f"{where}: {problem} {bad.advice}", reason="no token"))
+                bad.handle(RowError(f"{where}: {problem} {bad.advice}", reason="no token"))
             skipped = {chosen[index].example_id for index in error.problems}
             pool = [text for text in pool if text.example_id not in skipped]
