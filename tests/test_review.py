@@ -20,7 +20,7 @@ from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.measures import MEASURES
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.results.gate import check_conditions, met
+from attnaudit.results.gate import check_conditions, conditions_met
 from attnaudit.statistics.inference import length_matched
 from attnaudit.training.checkpoint import audited_batches
 from attnaudit.training.comparisons.performance import compare_performance
@@ -114,14 +114,14 @@ def test_with_three_classes_a_mixture_may_move_the_prediction_further_than_any_i
 
 
 def test_a_gate_that_nothing_can_close_is_refused_and_options_are_understood() -> None:
-    with pytest.raises(InputError, match="which is no number"):
+    with pytest.raises(InputError, match="which is not a number"):
         check_conditions("permutation/tvd_median<nan")
     results = audit(
         Glass("oracle"), glass_batch(30), audits=["furthest:epsilon=0.05"], show_progress=False
     )
-    assert met(results, "furthest:epsilon=0.05/jsd>0")
-    assert met(results, "furthest/jsd>0")
-    assert not met(results, "furthest:epsilon=0.05/jsd<0")
+    assert conditions_met(results, "furthest:epsilon=0.05/jsd>0")
+    assert conditions_met(results, "furthest/jsd>0")
+    assert not conditions_met(results, "furthest:epsilon=0.05/jsd<0")
 
 
 def test_information_of_fewer_texts_than_clusters_is_refused() -> None:

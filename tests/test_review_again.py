@@ -28,7 +28,7 @@ from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.models.huggingface.labels import class_numbers
 from attnaudit.models.readout import with_readout
 from attnaudit.results.audit_names import resolve_audit_name
-from attnaudit.results.gate import met
+from attnaudit.results.gate import conditions_met
 from attnaudit.results.summary import summarise
 from attnaudit.training.comparisons import divergence
 from attnaudit.training.comparisons.correlations import Across
@@ -141,7 +141,7 @@ def test_what_is_shown_in_place_of_attention_does_not_answer_for_it() -> None:
                     measures=["gradient", "leave_one_out", "random"], show_progress=False)  # fmt: skip
     assert math.isnan(results.mean("agreement", "tau", "leave_one_out"))
     assert results.mean("agreement:of=gradient", "tau", "leave_one_out") == pytest.approx(1.0)
-    (held,) = met(results, "agreement/tau@leave_one_out<0.2")  # the gate stays shut
+    (held,) = conditions_met(results, "agreement/tau@leave_one_out<0.2")  # the gate stays shut
     assert "there is no such number" in held
     assert resolve_audit_name("a", ["a:of=x", "a:b=1", "a:b=2"]) == "a:b=1"
     assert resolve_audit_name("a", ["a:b=1", "a"]) == "a"

@@ -11,8 +11,9 @@ import pytest
 
 from attnaudit.auditing.audit import audit
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.results.card import NO, PARTLY, UNKNOWN, YES, Answer, Card
+from attnaudit.results.card import Answer, Card
 from attnaudit.results.card_rules import make_card
+from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES
 from attnaudit.results.results import Results
 
 JUST = 1e-6

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from attnaudit.cli import app
 from attnaudit.core.errors import InputError
-from attnaudit.results import store
+from attnaudit.results.checksums import verify_folder, write_mark
 from attnaudit.training.checkpoint import load
 from finished_runs import edit_run, finished
 
@@ -73,7 +73,7 @@ def test_one_flipped_bit_anywhere_is_found(whole: Path, tmp_path: Path) -> None:
         flip_bit(path, draw)
         try:
             if path.name == "card.json":
-                found = store.verify_folder(copy).startswith("damaged")
+                found = verify_folder(copy).startswith("damaged")
             else:
                 load(copy)
                 found = False
@@ -267,7 +267,7 @@ def broken(run: Path, draw: random.Random) -> None:
     if draw.random() < 0.5 and (run / "run.json").is_file():
         try:
             details = json.loads((run / "run.json").read_text())
-            store.write_mark(run / "run.json", details)
+            write_mark(run / "run.json", details)
         except (ValueError, AttributeError):
             pass
 

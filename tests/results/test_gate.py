@@ -11,7 +11,7 @@ import pytest
 from attnaudit import audit
 from attnaudit.core.errors import InputError
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.results.gate import check_conditions, met
+from attnaudit.results.gate import check_conditions, conditions_met
 from attnaudit.results.results import Results
 from attnaudit.training.comparisons.runs import compare_cards, compare_values
 
@@ -23,17 +23,19 @@ def audited(kind: str, count: int = 60) -> Results:
 
 def test_each_fault_closes_the_gate_that_asks_for_it_and_no_other() -> None:
     matters, points = "matters=no", "points=no"
-    assert met(audited("oracle"), f"{matters}; {points}") == []
-    assert [each.split(":")[0] for each in met(audited("inert"), f"{matters}; {points}")] == [
-        matters
-    ]
-    assert [each.split(":")[0] for each in met(audited("shifted"), f"{matters}; {points}")] == [
-        points
-    ]
+    assert conditions_met(audited("oracle"), f"{matters}; {points}") == []
+    assert [
+        each.split(":")[0] for each in conditions_met(audited("inert"), f"{matters}; {points}")
+    ] == [matters]
+    assert [
+        each.split(":")[0] for each in conditions_met(audited("shifted"), f"{matters}; {points}")
+    ] == [points]
 
 
 def test_not_yes_is_also_met_by_cannot_tell() -> None:
-    assert met(audited("oracle"), "stable!=yes") == ["stable!=yes: the card says 'cannot tell'"]
+    assert conditions_met(audited("oracle"), "stable!=yes") == [
+        "stable!=yes: the card says 'cannot tell'"
+    ]
 
 
 def test_numbers_are_compared_with_the_overall_mean() -> None:
@@ -41,15 +43,15 @@ def test_numbers_are_compared_with_the_overall_mean() -> None:
     mean = float(
         results.summary().query("audit == 'permutation' and metric == 'tvd_median'")["mean"].iloc[0]
     )
-    assert met(results, f"permutation/tvd_median<{mean + 0.01}")
-    assert not met(results, f"permutation/tvd_median<{mean - 0.01}")
-    assert met(results, f"permutation/tvd_median>={mean - 0.01}")
-    assert met(results, "agreement/tau@leave_one_out>0")
-    assert not met(results, "agreement/tau@leave_one_out<0")
+    assert conditions_met(results, f"permutation/tvd_median<{mean + 0.01}")
+    assert not conditions_met(results, f"permutation/tvd_median<{mean - 0.01}")
+    assert conditions_met(results, f"permutation/tvd_median>={mean - 0.01}")
+    assert conditions_met(results, "agreement/tau@leave_one_out>0")
+    assert not conditions_met(results, "agreement/tau@leave_one_out<0")
 
 
 def test_a_number_that_is_not_there_cannot_be_vouched_for() -> None:
-    assert met(audited("oracle"), "stability/jsd<0") == [
+    assert conditions_met(audited("oracle"), "stability/jsd<0") == [
         "stability/jsd<0: there is no such number here"
     ]
 
@@ -61,7 +63,7 @@ def test_a_number_that_is_not_there_cannot_be_vouched_for() -> None:
         ("maters=no", "a question is one of needed, matters, points, only_story, stable"),
         ("matters=maybe", "one of yes, partly, no, cannot tell"),
         ("matters<no", "Cannot read the condition"),
-        ("permutation/tvd<low", "'low', which is no number"),
+        ("permutation/tvd<low", "'low', which is not a number"),
         (" ; ", "There is no condition"),
     ],
 )

@@ -20,7 +20,8 @@ from attnaudit.data import load as load_dataset
 from attnaudit.data.batching import batches_of
 from attnaudit.data.reading.fingerprint import fingerprint
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.results import store
+from attnaudit.results import checksums, store
+from attnaudit.results.checksums import json_safe
 from attnaudit.training.checkpoint import load
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.runner import run_experiment
@@ -98,7 +99,7 @@ def test_load_gives_model_and_results_back(folder: Path) -> None:
 
 def test_the_stored_card_is_the_card(folder: Path) -> None:
     stored = json.loads((folder / "card.json").read_text())
-    assert stored == json.loads(json.dumps(store._plain(load(folder).results.card().as_dict())))
+    assert stored == json.loads(json.dumps(json_safe(load(folder).results.card().as_dict())))
     assert "--other-seeds" in stored["questions"][4]["because"]
 
 
@@ -124,7 +125,8 @@ def test_a_failed_run_never_looks_whole(
         real_write(path, content)
 
     monkeypatch.setattr(pd.DataFrame, "to_parquet", parquet)
-    monkeypatch.setattr(store, "write_json", write)
+    for module in (store, checksums):
+        monkeypatch.setattr(module, "write_json", write)
     other = audit(Glass("inert"), glass_batch(8), show_progress=False)
     for target in ("run", "new"):
         with pytest.raises(
