@@ -19,7 +19,6 @@ from attnaudit.auditing.selection import find_audits, find_measures
 from attnaudit.audits import AUDITS
 from attnaudit.audits.corpus.information import adjusted, plug_in
 from attnaudit.audits.corpus.mutual_information import _informed, _interval, _tau
-from attnaudit.audits.declaration import Declaration, Metric
 from attnaudit.cli.check_target import find_target
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError
@@ -27,9 +26,6 @@ from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.models.huggingface.labels import class_numbers
 from attnaudit.models.readout import with_readout
-from attnaudit.results.audit_names import resolve_audit_name
-from attnaudit.results.gate import conditions_met
-from attnaudit.results.summary import summarise
 from attnaudit.training.comparisons import divergence
 from attnaudit.training.comparisons.correlations import Across
 from attnaudit.training.comparisons.runs import side_by_side
@@ -136,18 +132,6 @@ def test_small_weights_keep_their_order_however_sharp_the_attention(scale: float
     assert results.mean("agreement", "tau", "own") == pytest.approx(1.0)
 
 
-def test_what_is_shown_in_place_of_attention_does_not_answer_for_it() -> None:
-    results = audit(Glass("shifted"), glass_batch(), audits=["agreement:of=gradient"],
-                    measures=["gradient", "leave_one_out", "random"], show_progress=False)  # fmt: skip
-    assert math.isnan(results.mean("agreement", "tau", "leave_one_out"))
-    assert results.mean("agreement:of=gradient", "tau", "leave_one_out") == pytest.approx(1.0)
-    (held,) = conditions_met(results, "agreement/tau@leave_one_out<0.2")  # the gate stays shut
-    assert "there is no such number" in held
-    assert resolve_audit_name("a", ["a:of=x", "a:b=1", "a:b=2"]) == "a:b=1"
-    assert resolve_audit_name("a", ["a:b=1", "a"]) == "a"
-    assert resolve_audit_name("a", ["a:of=x", "ab"]) is None
-
-
 @pytest.mark.parametrize("information", [plug_in, adjusted])
 def test_an_interval_of_information_holds_its_own_estimate(information: Any) -> None:
     """Ranks with many clusters look informative in half of the texts and are not: the halves' own tau is another number."""
@@ -189,36 +173,6 @@ def test_padding_sentences_change_no_number_of_a_text() -> None:
         record = models[0].read(batch)
     assert (~record.mask.any(-1)).any()  # some row is padding
     assert mass_on(record, batch.tokens == 11).shape == record.mask.shape[:2]
-
-
-def test_floor_and_ceiling_are_over_the_examples_that_have_the_value() -> None:
-    value, ceiling = (
-        torch.tensor([-0.5] * 50 + [0.9] * 50),
-        torch.tensor([math.nan] * 50 + [0.9] * 50),
-    )
-    keys = [("a", "m", "x", 0), ("a", "c", "x", 0), ("a", "random", "x", 0)]
-    matrix = torch.stack([value, ceiling, torch.zeros(100)], 1).double()
-    declared = {"a": Declaration("?", {"x": Metric("x", "x@random", "x@c")}, detects=(), blind={})}
-    lines = summarise(matrix, keys, np.zeros(100, dtype=int), ["one"], declared)
-    line = lines[(lines["measure"] == "m") & (lines["group"] == "all")].iloc[0]
-    assert line["mean"] == pytest.approx(0.2)
-    assert (line["ceiling"], line["relative"]) == (pytest.approx(0.9), pytest.approx(1.0))
-    assert line["compared"] == 0.5
-
-
-def test_the_mean_over_rows_is_read_and_not_the_first_row() -> None:
-    (batch,) = (model := attnaudit.from_huggingface(*tiny("bert"))).batches(TEXTS)
-    results = audit(
-        model, [batch], audits=["agreement"], measures=["gradient", "random"], show_progress=False
-    )
-    rows = (
-        results.summary()
-        .query("measure == 'gradient' and metric == 'tau'")
-        .set_index("row")["mean"]
-    )
-    assert results.line("agreement", "tau", "gradient")["row"] == -1  # type: ignore[index]
-    assert results.mean("agreement", "tau", "gradient") == pytest.approx(rows.drop(-1).mean())
-    assert abs(rows[0] - rows[-1]) > 1e-3
 
 
 def test_labels_are_read_as_one_column() -> None:
@@ -372,12 +326,6 @@ def test_a_batch_of_uneven_parts_is_refused() -> None:
     for names, mask in ((tuple("abc"), tokens > 0), (tuple("abcdefgh"), tokens[:, :2] > 0)):
         with pytest.raises(InputError, match="one example_id a text"):
             Batch(names, tokens, mask)
-
-
-def test_the_same_model_given_as_another_training_is_cautioned_against() -> None:
-    results = audit(Glass("oracle"), glass_batch(60), audits=["permutation"], measures=["random"],
-                    other_models=[Glass("oracle")], show_progress=False)  # fmt: skip
-    assert any("not the same model" in each for each in results.card().cautions)
 
 
 def test_runs_on_different_data_are_said_to_be() -> None:

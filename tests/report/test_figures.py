@@ -330,7 +330,7 @@ def test_figures_of_interventions_show_their_findings(sources: Sources) -> None:
     np.testing.assert_allclose(twins[0].get_xdata().astype(float), [0.21, 0.41])
     np.testing.assert_allclose(twins[0].get_ydata().astype(float), [0.3, 0.5])
     (axes,) = OF_FINDINGS["seed_violins"][1](found["seeds"]).axes
-    together = _interventions()[0].examples.groupby("example_id").mean()
+    together = _interventions()[0].detail.groupby("example_id").mean()
     place = np.digitize(together["max_attention"], [0.25, 0.5, 0.75])
     expected = sorted(
         part.median() for _, part in together["jsd"].groupby(place) if len(part) >= 10

@@ -662,3 +662,24 @@ def test_the_card_is_json_and_keeps_every_number() -> None:
 def test_a_question_that_is_not_on_the_card_is_refused_by_name() -> None:
     with pytest.raises(KeyError, match="is it true"):
         card_of()["is it true?"]
+
+
+# Whole audits ---------------------------------------------------------------------------------------
+
+
+def test_one_text_decides_nothing() -> None:
+    card = audit(Glass("inert"), glass_batch(1), show_progress=False).card()
+    assert {answer.answer for answer in card.answers} == {UNKNOWN}
+    assert "one example was audited" in card.cautions[0]
+
+
+def test_the_same_model_given_as_another_training_is_cautioned_against() -> None:
+    results = audit(
+        Glass("oracle"),
+        glass_batch(60),
+        audits=["permutation"],
+        measures=["random"],
+        other_models=[Glass("oracle")],
+        show_progress=False,
+    )
+    assert any("not the same model" in caution for caution in results.card().cautions)

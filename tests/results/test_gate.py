@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from pathlib import Path
 
@@ -147,3 +148,31 @@ def test_every_question_over_runs_is_named_where_one_is_unknown(tmp_path: Path) 
     assert "dependence, uniformity, seeds" in str(refused.exception)
     other = CliRunner().invoke(app, ["across", str(folder), str(folder), "--question", "seeds"])
     assert "runs of `attnaudit run`" in str(other.exception)
+
+
+def test_a_gate_that_nothing_can_close_is_rejected() -> None:
+    with pytest.raises(InputError, match="which is not a number"):
+        check_conditions("permutation/tvd_median<nan")
+
+
+def test_an_audit_with_options_is_found_by_its_full_and_its_bare_name() -> None:
+    results = audit(
+        Glass("oracle"), glass_batch(30), audits=["furthest:epsilon=0.05"], show_progress=False
+    )
+    assert conditions_met(results, "furthest:epsilon=0.05/jsd>0")
+    assert conditions_met(results, "furthest/jsd>0")
+    assert not conditions_met(results, "furthest:epsilon=0.05/jsd<0")
+
+
+def test_an_audit_of_something_other_than_attention_keeps_the_gate_closed() -> None:
+    results = audit(
+        Glass("shifted"),
+        glass_batch(),
+        audits=["agreement:of=gradient"],
+        measures=["gradient", "leave_one_out", "random"],
+        show_progress=False,
+    )
+    assert math.isnan(results.mean("agreement", "tau", "leave_one_out"))
+    assert results.mean("agreement:of=gradient", "tau", "leave_one_out") == pytest.approx(1.0)
+    (condition,) = conditions_met(results, "agreement/tau@leave_one_out<0.2")
+    assert "there is no such number" in condition
