@@ -1,4 +1,4 @@
-"""The file that completes a folder lists all others with their checksums, and vouches for itself."""
+"""The file that completes a folder lists all others with their checksums, and has its own."""
 
 from __future__ import annotations
 

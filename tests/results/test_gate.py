@@ -68,7 +68,7 @@ def test_a_number_that_is_not_there_cannot_be_vouched_for() -> None:
         (" ; ", "There is no condition"),
     ],
 )
-def test_conditions_that_mean_nothing_are_refused_before_any_work(text: str, message: str) -> None:
+def test_conditions_that_mean_nothing_are_rejected(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         check_conditions(text)
 
@@ -131,11 +131,11 @@ def test_the_command_fails_with_its_own_code(
     assert "does it matter?" in compared.output
     assert "tvd_median" in compared.output
     assert "jsd_any" not in compared.output  # not on the card
-    told = CliRunner().invoke(
+    every = CliRunner().invoke(
         app, ["compare", str(folder), str(audited("oracle").save(tmp_path / "again")), "--all"]
     )
-    assert "jsd_any" in told.output
-    assert "paired, 60 and 60 examples" in told.output
+    assert "jsd_any" in every.output
+    assert "paired, 60 and 60 examples" in every.output
 
 
 def test_every_question_over_runs_is_named_where_one_is_unknown(tmp_path: Path) -> None:
@@ -144,8 +144,8 @@ def test_every_question_over_runs_is_named_where_one_is_unknown(tmp_path: Path) 
 
     from attnaudit.cli import app
 
-    refused = CliRunner().invoke(app, ["across", str(folder), "--question", "nonsense"])
-    assert "dependence, uniformity, seeds" in str(refused.exception)
+    rejected = CliRunner().invoke(app, ["across", str(folder), "--question", "nonsense"])
+    assert "dependence, uniformity, seeds" in str(rejected.exception)
     other = CliRunner().invoke(app, ["across", str(folder), str(folder), "--question", "seeds"])
     assert "runs of `attnaudit run`" in str(other.exception)
 

@@ -70,7 +70,7 @@ def test_results_name_the_rows_of_their_frames() -> None:
     assert one.row_name(0) == "row 0"
 
 
-# The mean over rows, and the line that stands for an example ----------------------------------------
+# The mean over rows, and the line that stands for an example --------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ def test_load_gives_model_and_results_back(folder: Path) -> None:
         show_progress=False,
     )
     pd.testing.assert_frame_equal(fresh.values, run.results.values)
-    # The card names the interface that made it, so that a fresh audit in Python needs to know of the run.
+    # The card names the interface that made it, so a fresh audit in Python must know of the run.
     same_interface = replace(fresh, about={**fresh.about, "run": run.results.about["run"]})
     assert str(same_interface.card()) == str(run.results.card())
     assert not run.model.training
@@ -104,7 +104,7 @@ def test_the_stored_card_is_the_card(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("stage", ["examples.parquet", "card.json", "run.json"])
-def test_a_failed_run_never_looks_whole(
+def test_a_failed_run_never_looks_complete(
     stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = audit(Glass("oracle"), glass_batch(8), show_progress=False)
@@ -133,7 +133,7 @@ def test_a_failed_run_never_looks_whole(
             OutputError, match=r"No space left on device\. The results could not be kept elsewhere"
         ):
             other.save(tmp_path / target, force=True)
-    # What was there is there still, whole; what was not there has not come into being; no draft is left.
+    # The old results are still whole, nothing new has appeared, and no draft is left.
     pd.testing.assert_frame_equal(store.load_results(tmp_path / "run").values, results.values)
     assert [each.name for each in tmp_path.iterdir()] == ["run"]
 
@@ -163,7 +163,7 @@ def test_a_run_that_names_foreign_code_is_not_loaded_unless_trusted(tmp_path: Pa
         load(made)
 
 
-def test_a_run_that_is_refused_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_rejected_run_leaves_nothing_behind(tmp_path: Path) -> None:
     for wrong in ({"encoder": "bilstm:hiden=3"}, {"audits": ("furthest:epsilom=0.1",)}):
         with pytest.raises(InputError, match="has no option"):
             run_experiment(
@@ -204,13 +204,13 @@ def test_nan_is_stored_not_dropped(tmp_path: Path) -> None:
     assert line["nan_share"] == 1.0
 
 
-def test_a_folder_that_cannot_be_is_refused_before_the_work(tmp_path: Path) -> None:
+def test_an_impossible_folder_is_rejected_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match=r"Cannot write to .* Give another folder with --out"):
         run_experiment(cell(), tmp_path / "file", show_progress=False)
 
 
-def test_names_tell_runs_apart_by_every_choice() -> None:
+def test_run_names_depend_on_every_choice() -> None:
     names = {
         store.run_name(made.choices())
         for made in (

@@ -1,4 +1,4 @@
-"""Summaries against pandas on the long table and against a bootstrap of their own; floors, ceilings and rows."""
+"""Summaries agree with pandas and with another bootstrap; floors, ceilings and rows."""
 
 from __future__ import annotations
 
@@ -60,12 +60,19 @@ def made(
 def long_of(matrix: torch.Tensor, keys: list[Key], predicted: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"example": at, "predicted": predicted[at], "audit": a, "measure": me, "metric": m, "row": r,
-             "value": float(matrix[at, column])}
+            {
+                "example": at,
+                "predicted": predicted[at],
+                "audit": a,
+                "measure": me,
+                "metric": m,
+                "row": r,
+                "value": float(matrix[at, column]),
+            }
             for at in range(len(matrix))
             for column, (a, me, m, r) in enumerate(keys)
         ]
-    )  # fmt: skip
+    )
 
 
 def by_key(frame: pd.DataFrame) -> dict[tuple[Any, ...], Any]:
@@ -141,12 +148,14 @@ def test_intervals_are_those_of_another_bootstrap_within_its_noise() -> None:
 
 
 def test_one_example_has_a_mean_and_neither_interval_nor_sd() -> None:
-    line = summarise(torch.tensor([[0.5]]), [("plain", "", "number", 0)], np.array([0]), ["a"], DECLARED).iloc[0]  # fmt: skip
+    line = summarise(
+        torch.tensor([[0.5]]), [("plain", "", "number", 0)], np.array([0]), ["a"], DECLARED
+    ).iloc[0]
     assert line["mean"] == 0.5
     assert all(math.isnan(line[name]) for name in ("low", "high", "sd"))
 
 
-# Floors and ceilings --------------------------------------------------------------------------------------------------------
+# Floors and ceilings ------------------------------------------------------------------------------
 
 
 def over_both(
@@ -166,9 +175,7 @@ def over_both(
     return float(column(bound)[both].mean())
 
 
-def test_a_floor_or_ceiling_that_is_a_metric_is_its_mean_over_the_examples_that_have_the_value_too() -> (
-    None
-):
+def test_a_bound_that_is_a_metric_is_its_mean_over_the_examples_with_the_value() -> None:
     matrix, keys, predicted = made()
     found = by_key(summarise(matrix, keys, predicted, CLASSES, DECLARED))
     groups = {ALL: predicted >= 0, **{name: predicted == at for at, name in enumerate("abc")}}
@@ -236,7 +243,7 @@ def test_an_undeclared_audit_is_summarised_without_bounds() -> None:
     assert (found["mean"] == 1).all()
 
 
-# The long table -------------------------------------------------------------------------------------------------------------
+# The long table -----------------------------------------------------------------------------------
 
 
 def records() -> list[Record]:
@@ -280,7 +287,11 @@ def test_a_metric_that_a_batch_does_not_give_is_nan_there() -> None:
             table.add("x", {"late": torch.ones(size, 2)})
     long = table.long().set_index(["metric", "row", "example_id"])["value"]
     for row in (0, 1):
-        assert sorted(long["late", row].isna()[lambda missing: missing].index) == ["glass/2", "glass/5", "glass/6"]  # fmt: skip
+        assert sorted(long["late", row].isna()[lambda missing: missing].index) == [
+            "glass/2",
+            "glass/5",
+            "glass/6",
+        ]
     assert (long["always"] == 0).all()
 
 
@@ -292,7 +303,7 @@ def test_labels_that_are_not_known_are_minus_1() -> None:
     assert table.long()["label"].tolist() == [-1, -1, -1]
 
 
-# All of it together ---------------------------------------------------------------------------------------------------------
+# All of it together -------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 """The card: five questions, each answered from named audits.
 
-Every number is shown with its interval, floor and ceiling, and every answer with its blind spot. The
-questions are in questions.py, the rules in card_rules.py and docs/card.md. The answer is "cannot
-tell" if the audit that could show a failure did not run.
+Every number is shown with its interval, floor and ceiling, and every answer with its blind spot.
+The questions are in questions.py, the rules in card_rules.py and docs/card.md. The answer is
+"cannot tell" if the audit that could show a failure did not run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The JSON file that marks a folder as complete, and the checksums in it.
 
-Each folder of results ends with one such file (run.json, intervention.json or corpus_audit.json). It
-is written last, lists every other file with its size and SHA-256, and holds a checksum of itself.
+Each folder of results has one such file: run.json, intervention.json or corpus_audit.json. It is
+written last, lists every other file with its size and SHA-256, and holds a checksum of itself.
 """
 
 from __future__ import annotations

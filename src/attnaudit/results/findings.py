@@ -1,6 +1,6 @@
 """What an intervention or a corpus audit found, and the folder that holds it.
 
-An intervention's findings have a folder next to the runs, a corpus audit's one within the run's own.
+The folder of an intervention is next to the runs, that of a corpus audit within its run's own.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def _with_bounds(
 ) -> pd.DataFrame:
     """Add floor, ceiling, relative and compared of each declared metric.
 
-    A floor or ceiling that is a metric itself is its mean over the examples that have the value too.
+    A floor or ceiling that is a metric is its mean over the examples that have the value too.
     `relative` is where the mean lies between them, 0 at the floor and 1 at the ceiling, over the
     examples that have all three; `compared` is the share of these among those that have the value.
     """
