@@ -26,7 +26,7 @@ from attnaudit.core.interruption import Interrupted
 from attnaudit.core.output_files import MANIFEST, check_file, write_file
 from attnaudit.core.output_folders import check_folder, write_folder
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.results import store
+from attnaudit.results import checksums, store
 from attnaudit.results.results import Results
 from attnaudit.training.runner import find_place, run_experiment
 from finished_runs import finished
@@ -524,7 +524,7 @@ def test_force_keeps_a_corpus_audit_of_the_same_model_and_names_one_that_no_long
         pd.DataFrame({"metric": ["x"], "value": [1.0]}).to_parquet(
             folder / name / "summary.parquet"
         )
-        store.write_mark(
+        checksums.write_mark(
             folder / name / "corpus_audit.json",
             {"name": name, "question": "?", "versions": store.versions()},
         )

@@ -21,7 +21,8 @@ from attnaudit.core.errors import InputError
 from attnaudit.laws.checks import check_model
 from attnaudit.measures import MEASURES
 from attnaudit.models.glass import DECIDING, KINDS, Glass, Kind, glass_batch
-from attnaudit.results.card import NO, UNKNOWN, YES, Card
+from attnaudit.results.card import Card
+from attnaudit.results.questions import NO, UNKNOWN, YES
 from attnaudit.results.results import Results
 
 FAULTY = ("inert", "shifted")

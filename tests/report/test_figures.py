@@ -13,15 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnaudit.audits.corpus.findings import CorpusFindings
 from attnaudit.cli import main
 from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.report.figure_files import write_figures
 from attnaudit.report.figures import FIGURES, OF_FINDINGS, OF_RUN, OF_RUNS, style
 from attnaudit.report.run_sources import Run, Sources, gather
 from attnaudit.report.write_summary import chosen
-from attnaudit.results.findings import read_corpus_findings
-from attnaudit.training.interventions.findings import Findings, read_findings
+from attnaudit.results.findings import Findings, Kind, read_findings
 from finished_runs import HOSTILE, finished, opened, renamed_classes
 
 
@@ -59,7 +57,7 @@ def _as_in_a_paper() -> Iterator[None]:
         yield
 
 
-def _corpus_audit() -> CorpusFindings:
+def _corpus_audit() -> Findings:
     draw = np.random.default_rng(0)
     columns = ("mean_attention", "mi", "mi_floor", "mi_corrected", "mi_of_input")
     detail = pd.DataFrame(
@@ -69,7 +67,7 @@ def _corpus_audit() -> CorpusFindings:
         [("weighted_tau", 0.8125, 0.5, 0.9, 0.01, 1.0)],
         columns=["metric", "value", "low", "high", "floor", "ceiling"],
     )
-    return CorpusFindings("mutual_information", "?", summary, detail, {})
+    return Findings("mutual_information", "?", summary, detail, kind=Kind.CORPUS_AUDIT)
 
 
 def _interventions() -> list[Findings]:
@@ -332,7 +330,7 @@ def test_figures_of_interventions_show_their_findings(sources: Sources) -> None:
     np.testing.assert_allclose(twins[0].get_xdata().astype(float), [0.21, 0.41])
     np.testing.assert_allclose(twins[0].get_ydata().astype(float), [0.3, 0.5])
     (axes,) = OF_FINDINGS["seed_violins"][1](found["seeds"]).axes
-    together = _interventions()[0].examples.groupby("example_id").mean()
+    together = _interventions()[0].detail.groupby("example_id").mean()
     place = np.digitize(together["max_attention"], [0.25, 0.5, 0.75])
     expected = sorted(
         part.median() for _, part in together["jsd"].groupby(place) if len(part) >= 10
@@ -346,17 +344,17 @@ def test_figures_of_interventions_show_their_findings(sources: Sources) -> None:
     np.testing.assert_allclose(axes.lines[0].get_ydata().astype(float), [0.2, 0.4])
 
 
-def test_findings_are_read_as_their_own_readers_read_them(
+def test_findings_next_to_the_runs_and_in_them_are_found(
     runs: Path, sources: Sources, run: Run
 ) -> None:
     assert sorted(each.name for each in sources.findings) == ["adversarial", "seeds", "sparsity"]
     for each in sources.findings:
         theirs = read_findings(runs / each.title)
         pd.testing.assert_frame_equal(each.summary, theirs.summary)
-        pd.testing.assert_frame_equal(each.detail, theirs.examples)
+        pd.testing.assert_frame_equal(each.detail, theirs.detail)
     ours, theirs = (
         run.corpus_audit("mutual_information"),
-        read_corpus_findings(run.folder / "mutual_information-seed_0"),
+        read_findings(run.folder / "mutual_information-seed_0"),
     )
     pd.testing.assert_frame_equal(ours.detail, theirs.detail)
     pd.testing.assert_frame_equal(ours.summary, theirs.summary)

@@ -23,8 +23,8 @@ from attnaudit.auditing.audit import audit
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.papers.lesson import make_lesson
 from attnaudit.report.page import write_page
+from attnaudit.results.findings import Findings
 from attnaudit.results.results import Results
-from attnaudit.training.interventions.findings import Findings
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 HOSTILE = [

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from attnaudit.results.findings import Findings, Kind, read_findings
 from attnaudit.training.interventions import answers
-from attnaudit.training.interventions.findings import DONE, Findings, read_findings
 
 NAN = math.nan
 Three = tuple[float, float, float]
@@ -255,9 +255,9 @@ def test_the_answer_is_stored_printed_last_and_not_needed_to_read(tmp_path: Path
     assert str(findings).endswith("\n\nNot far.")
     folder = findings.save(tmp_path / "found")
     assert read_findings(folder).answer == "Not far."
-    about = json.loads((folder / DONE).read_text(encoding="utf-8"))
+    about = json.loads((folder / Kind.INTERVENTION.mark).read_text(encoding="utf-8"))
     del about["answer"]  # as stored by earlier versions
-    (folder / DONE).write_text(json.dumps(about), encoding="utf-8")
+    (folder / Kind.INTERVENTION.mark).write_text(json.dumps(about), encoding="utf-8")
     old = read_findings(folder)
     assert old.answer == ""
     assert str(old) == str(Findings("seeds", "How far apart?", frame, frame, ()))

@@ -59,7 +59,7 @@ def test_every_intervention_gives_stored_findings_and_runs_nothing_twice(
         assert len(findings.summary) >= 1
         assert name in str(tmp_path / name)
         drawn = save_figure(
-            findings.name, findings.summary, findings.examples, tmp_path / f"{name}.png"
+            findings.name, findings.summary, findings.detail, tmp_path / f"{name}.png"
         )
         assert drawn is None or drawn.stat().st_size > 5000
 

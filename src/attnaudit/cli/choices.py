@@ -39,9 +39,9 @@ def write_report(results: Results, folder: Path) -> None:
 
 
 def gate(results: Results, conditions: str) -> None:
-    from attnaudit.results.gate import met
+    from attnaudit.results.gate import conditions_met
 
-    held = met(results, conditions)
+    held = conditions_met(results, conditions)
     if held:
         typer.secho(
             "The gate is closed. Conditions that hold:\n  " + "\n  ".join(held), fg="red", err=True

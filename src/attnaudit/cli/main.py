@@ -188,7 +188,7 @@ def _intervene(choice: str, plan: InterventionContext) -> None:
         and (published := wen.beside_published(plan.cell.dataset)) is not None
     ):
         typer.echo(published)
-    figure = save_figure(findings.name, findings.summary, findings.examples, folder / "figure.png")
+    figure = save_figure(findings.name, findings.summary, findings.detail, folder / "figure.png")
     typer.echo(f"\nFindings: {folder}" + (f"\nFigure: {figure}" if figure else ""))
 
 

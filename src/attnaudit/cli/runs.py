@@ -37,7 +37,7 @@ def verify(
     folders: Annotated[list[Path], typer.Argument(help="Run directories, findings, or folders that hold some.")],
 ) -> None:  # fmt: skip
     """Is every stored file, byte for byte, what was written? Exit code 1 if any is damaged or missing."""
-    from attnaudit.results.store import find_results, verify_folder
+    from attnaudit.results.checksums import find_results, verify_folder
 
     damaged = False
     for folder in find_results(folders):
@@ -83,14 +83,14 @@ def corpus_audit(
     """Audit a finished run on all test examples together (mutual information); the findings are stored in the run's folder."""
     from attnaudit.audits.corpus import CORPUS_AUDITS
     from attnaudit.core import registry
-    from attnaudit.results.findings import save_corpus_findings
+    from attnaudit.results.findings import Findings
     from attnaudit.results.store import file_name
     from attnaudit.training.checkpoint import audited_batches
 
     function = registry.find(CORPUS_AUDITS, audit, "corpus audit")
     model, batches = audited_batches(run, data_dir=data_dir)
-    findings = function(model, batches, seed)
-    folder = save_corpus_findings(findings, run / file_name(f"{audit}-seed_{seed}"))
+    findings = Findings.of_corpus_audit(function(model, batches, seed))
+    folder = findings.save(run / file_name(f"{audit}-seed_{seed}"))
     typer.echo(f"{findings}\n\nFindings: {folder}")
 
 

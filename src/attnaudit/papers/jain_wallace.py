@@ -12,6 +12,7 @@ from attnaudit.core import registry
 from attnaudit.data.corpus_info import corpus_of
 from attnaudit.papers.published import table
 from attnaudit.results.results import Results
+from attnaudit.results.rows import one_line_per_metric
 
 _SAME = {"model": "attentive", "scorer": "additive", "projection": "softmax", "variant": "ordinary"}
 
@@ -31,7 +32,7 @@ def beside_published(results: Results) -> pd.DataFrame:
     by_class = published.loc[published["predicted_class"] != "all", "predicted_class"].astype(int)
     if len(by_class) and by_class.max() + 1 != len(results.about["classes"]):
         return pd.DataFrame()  # other labels of the same texts
-    ours = results.summaries
+    ours = one_line_per_metric(results.summaries)
     ours = ours[(ours["audit"] == "agreement") & (ours["metric"] == "tau")].set_index(
         ["group", "measure"]
     )

@@ -14,8 +14,9 @@ from attnaudit.core import registry
 from attnaudit.core.output_files import write_file
 from attnaudit.data.corpus_info import corpus_of
 from attnaudit.papers.published import table
-from attnaudit.results.findings import save_corpus_findings
+from attnaudit.results.findings import Findings
 from attnaudit.results.results import Results
+from attnaudit.results.rows import one_line_per_metric
 from attnaudit.results.store import load_results
 from attnaudit.training.checkpoint import audited_batches
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
@@ -159,8 +160,9 @@ def wen_weighted_tau(setting: Setting) -> pd.DataFrame:
             )
             folder = setting.run(cell)
             model, batches = audited_batches(folder, data_dir=setting.data_dir, trust_code=True)
-            findings = CORPUS_AUDITS["mutual_information"](model, batches, setting.seed)
-            save_corpus_findings(findings, folder / "mutual_information")
+            audit = CORPUS_AUDITS["mutual_information"]
+            findings = Findings.of_corpus_audit(audit(model, batches, setting.seed))
+            findings.save(folder / "mutual_information")
             tau = findings.summary.set_index("metric").loc["weighted_tau"]
             entropy = _found(load_results(folder), "dispersion", "entropy", "attention")["ours"]
             lines.append(
@@ -202,7 +204,7 @@ def _found(
         return dict.fromkeys(
             ("ours", "low", "high", "floor", "ceiling", "sd", "nan_share"), float("nan")
         )
-    line = part.iloc[0]
+    line = one_line_per_metric(part).iloc[0]
     named = {
         "ours": "mean",
         **{name: name for name in ("low", "high", "floor", "ceiling", "sd", "nan_share")},

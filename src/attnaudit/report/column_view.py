@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from attnaudit.results.audit_names import bare, resolve_audit_name
+from attnaudit.results.rows import mean_by_example
 
 
 class Columns:
@@ -31,11 +32,7 @@ class Columns:
         lines = self._lines.get((audit, measure, metric))
         if lines is None:
             return None
-        place, value = self._place[lines], self._values[lines]
-        known = ~np.isnan(value)
-        count = np.bincount(place[known], minlength=len(self.ids))
-        total = np.bincount(place[known], weights=value[known], minlength=len(self.ids))
-        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        return mean_by_example(self._place[lines], self._values[lines], len(self.ids))
 
     def measures(self, audit: str, metric: str) -> list[str]:
         """Those that have this metric, in the order they were computed."""

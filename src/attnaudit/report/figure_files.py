@@ -10,8 +10,9 @@ from typing import Any
 from attnaudit.core.errors import NotApplicable
 from attnaudit.core.output_files import check_writable
 from attnaudit.report.figures import FIGURES, OF_FINDINGS, OF_RUN, OF_RUNS, style
-from attnaudit.report.run_sources import Findings, Sources
+from attnaudit.report.run_sources import Sources
 from attnaudit.report.write_summary import Outcome
+from attnaudit.results.findings import Findings
 
 
 def write_figures(

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from attnaudit.core.paths import without_folders
 from attnaudit.report.inline_data import rounded
 from attnaudit.report.model_words import model_words
 from attnaudit.results.card import Finding
-from attnaudit.results.number_formats import is_missing, with_interval
+from attnaudit.results.number_formats import is_missing, number, with_interval
 from attnaudit.results.results import Results
-from attnaudit.results.store import telling
+from attnaudit.results.rows import one_line_per_metric
+from attnaudit.results.store import distinguishing_choices
 
 _LEAST_ON_MARKS = 0.005  # less would be printed as 0 %
 DIMENSIONS = ("dataset", "encoder", "scorer", "projection", "seed")
@@ -36,7 +36,7 @@ _COLUMNS = (
 def title(results: Results) -> str:
     choices, texts = results.about.get("run", {}).get("choices"), results.about.get("texts", {})
     if choices is not None:
-        return without_folders(" · ".join(telling(choices)))
+        return without_folders(" · ".join(distinguishing_choices(choices)))
     return (
         without_folders(f"{texts['model']} · {texts['file']}") if "model" in texts else "Your model"
     )
@@ -84,7 +84,7 @@ def facts(results: Results) -> list[tuple[str, str]]:
         ("Classes", _listed(about["classes"])),
     ]
     if performance := details.get("performance"):
-        accuracy = interval(
+        accuracy = with_interval(
             performance["accuracy"], *(performance["accuracy_interval"] or (None, None))
         )
         told.append(("Test accuracy", f"{accuracy}; always the most frequent class {number(performance['majority'])}"))  # fmt: skip
@@ -156,12 +156,8 @@ def tables(results: Results, *, by_class: bool = True) -> dict[str, Any]:
     frame = (
         results.summaries if by_class else results.summaries[results.summaries["group"] == "all"]
     )
-    first = frame.groupby(["audit", "measure", "metric", "group"], observed=True)["row"].transform(
-        "min"
-    )
-    frame = frame[frame["row"] == first]
     lines: dict[str, list[list[Any]]] = {}
-    for line in frame.itertuples():
+    for line in one_line_per_metric(frame).itertuples():
         cells = [getattr(line, name) for name in _COLUMNS]
         lines.setdefault(str(line.audit), []).append(
             [rounded(c) if isinstance(c, float) else c for c in cells]
@@ -194,10 +190,6 @@ def bar(finding: Finding, scales: dict[str, dict[str, list[float]]]) -> dict[str
     }
 
 
-def percent(share: float | None) -> str:
-    return "–" if share is None or is_missing(share) else f"{100 * share:.0f} %"
-
-
 def on_marks(results: Results) -> str | None:
     """How much of the attention is not on words, over the examples kept whole; None if none is, or if it was not stored."""
     stored = results.examples.get("weight_on_marks")
@@ -213,14 +205,3 @@ def on_marks(results: Results) -> str | None:
         f"On average {100 * share:.0f} % of the attention is on marks such as [CLS] or [SEP], not on words "
         f"(over {len(means):,} {'example' if len(means) == 1 else 'examples'} kept whole)."
     )
-
-
-def interval(value: float, low: float | None, high: float | None) -> str:
-    """The mean with its interval, as the page prints numbers."""
-    return with_interval(number(value), low, high, number)
-
-
-def number(value: float | None) -> str:
-    if value is None or pd.isna(value):
-        return "–"
-    return f"{value:.3f}" if abs(value) >= 0.0005 else "0.000"

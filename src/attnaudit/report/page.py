@@ -16,6 +16,7 @@ from attnaudit.report.examples import example_data
 from attnaudit.report.inline_data import as_json, policy, static
 from attnaudit.report.related_findings import beside
 from attnaudit.report.row_effects import row_effects
+from attnaudit.results.number_formats import number, percent, with_interval
 from attnaudit.results.results import Results
 from attnaudit.results.rows import row_names
 
@@ -94,10 +95,10 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     filters: dict[str, Callable[..., Any]] = {
-        "number": overview.number,
-        "percent": overview.percent,
+        "number": number,
+        "percent": percent,
         "bar": overview.bar,
-        "interval": overview.interval,
+        "interval": with_interval,
     }
     made.filters |= filters
     return made

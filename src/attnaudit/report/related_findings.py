@@ -13,7 +13,7 @@ from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
 from attnaudit.core.temporary import is_temporary
 from attnaudit.report.inline_data import rounded
-from attnaudit.results.store import read_findings
+from attnaudit.results.findings import Findings, Kind, read_findings
 
 _POINTS = 1000
 _LINES = 200
@@ -25,47 +25,49 @@ def beside(folders: Sequence[Path]) -> dict[str, Any]:
     corpus = {
         str(at): found
         for at, folder in enumerate(folders)
-        if (found := _readable(_corpus, folder, "corpus_audit.json"))
+        if (found := _readable(_corpus, folder, Kind.CORPUS_AUDIT))
     }
     parents = dict.fromkeys(folder.parent for folder in folders)
     found = [
-        each for parent in parents for each in _readable(_intervention, parent, "intervention.json")
+        each for parent in parents for each in _readable(_intervention, parent, Kind.INTERVENTION)
     ]
     return {"corpus": corpus, "interventions": found}
 
 
 def _readable(
-    read: Callable[[Path], dict[str, Any]], folder: Path, mark: str
+    shown: Callable[[Findings], dict[str, Any]], folder: Path, kind: Kind
 ) -> list[dict[str, Any]]:
     """The findings below a folder; those that cannot be read are named and left out."""
     found = []
-    for done in sorted(folder.glob(f"*/{mark}")):
+    for done in sorted(folder.glob(f"*/{kind.mark}")):
         if is_temporary(done.parent):
             continue
         try:
-            found.append(read(done))
+            found.append(shown(read_findings(done.parent)))
         except InputError as error:
             notice(f"left out: {error}")
     return found
 
 
-def _corpus(done: Path) -> dict[str, Any]:
-    about, *frames = read_findings(done.parent, done.name, "detail")
-    return {"name": about["name"], "question": about["question"], "summary": _lines(frames[0]), "detail": _lines(frames[1])}  # fmt: skip
-
-
-def _intervention(done: Path) -> dict[str, Any]:
-    about, summary, examples = read_findings(done.parent, done.name, "examples")
+def _corpus(findings: Findings) -> dict[str, Any]:
     return {
-        "name": about["name"],
-        "id": done.parent.name.rpartition("-")[
-            2
-        ],  # the folder's name may hold that of a file of the user's
-        "question": about["question"],
-        "answer": about.get("answer", ""),
-        "summary": _lines(summary),
-        "examples": _lines(_sample(_by_example(examples))),
-        "count": len(examples),
+        "name": findings.name,
+        "question": findings.question,
+        "summary": _lines(findings.summary),
+        "detail": _lines(findings.detail),
+    }
+
+
+def _intervention(findings: Findings) -> dict[str, Any]:
+    return {
+        "name": findings.name,
+        # The end only: the folder's name may hold that of a file of the user's.
+        "id": findings.title.rpartition("-")[2],
+        "question": findings.question,
+        "answer": findings.answer,
+        "summary": _lines(findings.summary),
+        "examples": _lines(_sample(_by_example(findings.detail))),
+        "count": len(findings.detail),
     }
 
 

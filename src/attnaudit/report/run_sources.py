@@ -16,24 +16,14 @@ from attnaudit.core.paths import without_folders
 from attnaudit.core.temporary import is_temporary
 from attnaudit.report.column_view import Columns
 from attnaudit.results.audit_names import bare, resolve_audit_name
+from attnaudit.results.findings import Findings, Kind, find_corpus_audit, read_findings
 from attnaudit.results.results import Results
-from attnaudit.results.store import find_runs, is_complete, load_readable, read_findings
+from attnaudit.results.rows import one_line_per_metric
+from attnaudit.results.store import find_runs, is_complete, load_readable
 
-# As attnaudit.interventions.findings and attnaudit.corpus_audits.findings name them; importing those would load torch.
-INTERVENTION, CORPUS_AUDIT = "intervention.json", "corpus_audit.json"
 FEW = 3  # classes told apart in one figure; with more, Jain & Wallace draw all together
 _USUAL = {"model": "attentive", "output": "linear_query", "variant": "ordinary"}
 _TOLD = ("dataset", "model", "encoder", "scorer", "projection", "output", "variant", "seed")
-
-
-@dataclass(frozen=True, eq=False)
-class Findings:
-    """Of an intervention or a corpus audit. name: which; title: of its folder; detail: the numbers behind the summary."""
-
-    name: str
-    title: str
-    summary: pd.DataFrame
-    detail: pd.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +79,7 @@ class Run:
         if name is None:
             raise NotApplicable(self.why_not(audit))
         part = frame[(frame["audit"].astype(str) == name) & (frame["group"] == group)]
-        first = part.groupby(["measure", "metric"], observed=True)["row"].transform("min")
-        return part[part["row"] == first]
+        return one_line_per_metric(part)
 
     def by_class(self) -> list[tuple[str, np.ndarray]]:
         """(class name, examples predicted so); all together where more than FEW classes are predicted, or only one."""
@@ -102,10 +91,10 @@ class Run:
 
     def corpus_audit(self, name: str) -> Findings:
         """The first of this name in the run's own folder."""
-        for place in sorted(self.folder.glob(f"{name}*")):
-            if (place / CORPUS_AUDIT).is_file():
-                return _read(place, CORPUS_AUDIT, "detail")
-        raise NotApplicable(f"`attnaudit corpus-audit RUN --audit {name}` was not run")
+        findings = find_corpus_audit(self.folder, name)
+        if findings is None:
+            raise NotApplicable(f"`attnaudit corpus-audit RUN --audit {name}` was not run")
+        return findings
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,10 +108,12 @@ def gather(folders: Iterable[Path]) -> Sources:
     runs: dict[Path, None] = {}
     findings: dict[Path, None] = {}
     for folder in folders:
-        if (folder / INTERVENTION).is_file():
+        if (folder / Kind.INTERVENTION.mark).is_file():
             findings[folder.resolve()] = None
             continue
-        below = sorted(folder.glob(f"*/{INTERVENTION}")) if not is_complete(folder) else []
+        below = (
+            sorted(folder.glob(f"*/{Kind.INTERVENTION.mark}")) if not is_complete(folder) else []
+        )
         below = [each for each in below if not is_temporary(each.parent)]
         findings |= {each.parent.resolve(): None for each in below}
         found = find_runs([folder])
@@ -145,15 +136,10 @@ def gather(folders: Iterable[Path]) -> Sources:
 
 def _read_or_skip(folder: Path) -> Findings | None:
     try:
-        return _read(folder, INTERVENTION, "examples")
+        return read_findings(folder)
     except InputError as error:
         notice(f"left out: {error}")
         return None
-
-
-def _read(folder: Path, done: str, detail: str) -> Findings:
-    about, summary, rest = read_findings(folder, done, detail)
-    return Findings(about["name"], folder.name, summary, rest)
 
 
 def told(choices: dict[str, Any], keys: Sequence[str]) -> list[str]:

@@ -21,6 +21,7 @@ from attnaudit.data.text_file import file_choice
 from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.models import Architecture, build
 from attnaudit.results import store
+from attnaudit.results.checksums import check_files
 from attnaudit.results.results import Results
 from attnaudit.training.variants import VariantContext, make_training
 
@@ -43,7 +44,7 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
     details = store.read_run(folder)
     if "model" not in details or "choices" not in details:
         raise InputError(
-            f"{folder} holds results without a model; attnaudit.store.load_results reads those."
+            f"{folder} holds results without a model; attnaudit.results.load_results reads those."
         )
     chosen = details["choices"]
     if chosen["base"] is not None and Path(chosen["base"]).name != chosen["base"]:
@@ -56,7 +57,7 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
             f"{folder} is made with code from outside: {', '.join(foreign)}. Loading would run it; "
             "if you trust the run, attnaudit.load(folder, trust_code=True)."
         )
-    store.check_files(folder, details, ("vocabulary.json", "model.safetensors"))
+    check_files(folder, details, ("vocabulary.json", "model.safetensors"))
     vocabulary = _read_vocabulary(folder / "vocabulary.json")
     weights = folder / "model.safetensors"
     _check_shapes(details["model"], vocabulary, weights)

@@ -26,6 +26,7 @@ from attnaudit.data.splits import Splits
 from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.data.word_vectors import load_vectors
 from attnaudit.results import store
+from attnaudit.results.checksums import write_json
 from attnaudit.statistics.classification import performance
 from attnaudit.training.checkpoint import build_from, load
 from attnaudit.training.experiment import ExperimentConfig
@@ -139,7 +140,7 @@ def run_experiment(
 
     def write(draft: Path) -> None:
         state = {name: value.cpu().contiguous() for name, value in fresh.state_dict().items()}
-        store.write_json(draft / "vocabulary.json", list(vocabulary.words))
+        write_json(draft / "vocabulary.json", list(vocabulary.words))
         save_file(state, draft / "model.safetensors")
         (draft / "model.safetensors").chmod(
             (draft / "vocabulary.json").stat().st_mode

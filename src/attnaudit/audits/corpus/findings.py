@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 
-@dataclass(frozen=True)
-class CorpusFindings:
-    """The result of a corpus audit.
+class CorpusFindings(NamedTuple):
+    """The numbers of a corpus audit; `attnaudit.results.Findings` prints and stores them.
 
     Parameters
     ----------
@@ -29,13 +27,3 @@ class CorpusFindings:
     summary: pd.DataFrame
     detail: pd.DataFrame
     notes: dict[str, Any]
-
-    def __str__(self) -> str:
-        return "\n".join(
-            [
-                self.question,
-                self.summary.to_string(index=False, float_format="{:.3f}".format),
-                "",
-                self.detail.to_string(index=False, float_format="{:.3f}".format, max_rows=20),
-            ]
-        )

@@ -21,7 +21,7 @@ from attnaudit.report.figures.seed_violins import seed_violins
 from attnaudit.report.figures.sparsity_sweep import sparsity_sweep
 from attnaudit.report.figures.tau_histograms import tau_histograms
 from attnaudit.report.figures.top_item_scatter import top_item_scatter
-from attnaudit.report.run_sources import Findings
+from attnaudit.results.findings import Findings
 
 Draw = Callable[[Any], Any]
 

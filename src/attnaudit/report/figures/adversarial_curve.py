@@ -6,7 +6,7 @@ from typing import Any
 
 from attnaudit.report.figures.intervals import bars
 from attnaudit.report.figures.style import BLUE, GREY, column, legend_above, mark_most
-from attnaudit.report.run_sources import Findings
+from attnaudit.results.findings import Findings
 
 
 def adversarial_curve(findings: Findings) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnaudit.report.figures.style import column, mark_most
 from attnaudit.report.figures.violins import violins_by_peak
-from attnaudit.report.run_sources import Findings
+from attnaudit.results.findings import Findings
 
 
 def seed_violins(findings: Findings) -> Any:

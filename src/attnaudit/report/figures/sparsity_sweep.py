@@ -8,7 +8,7 @@ import numpy as np
 
 from attnaudit.report.figures.intervals import bars
 from attnaudit.report.figures.style import BLUE, GREEN, GREY, RED, column, in_words, legend_above
-from attnaudit.report.run_sources import Findings
+from attnaudit.results.findings import Findings
 
 _SHOWN = (("tau_gradient", "tau with gradient", BLUE, "o"), ("tau_random", "tau with random", GREY, "x"),
           ("furthest_jsd", "furthest JSD", RED, "s"), ("accuracy", "accuracy", GREEN, "^"))  # fmt: skip

@@ -7,7 +7,7 @@ import pandas as pd
 from attnaudit.core.errors import NotApplicable
 from attnaudit.report.run_sources import Run
 from attnaudit.report.tables.table import PaperTable, number, percent, with_interval
-from attnaudit.results.rows import EVERY_ROW
+from attnaudit.results.rows import EVERY_ROW, has_several_rows, one_line_per_metric
 
 _STATISTICS = ["mean", "low", "high", "sd", "floor", "ceiling", "relative", "nan_share", "count"]
 
@@ -15,13 +15,15 @@ _STATISTICS = ["mean", "low", "high", "sd", "floor", "ceiling", "relative", "nan
 def summary(run: Run) -> PaperTable:
     """Overall; the mean over rows where a site has several."""
     frame = run.results.summaries
-    return _table(run, _mean_over_rows(frame[frame["group"] == "all"]), [], "overall")
+    return _table(run, one_line_per_metric(frame[frame["group"] == "all"]), [], "overall")
 
 
 def summary_by_class(run: Run) -> PaperTable:
     """By predicted class; the mean over rows where a site has several."""
     frame = run.results.summaries
-    part = _mean_over_rows(frame[frame["group"] != "all"]).rename(columns={"group": "predicted"})
+    part = one_line_per_metric(frame[frame["group"] != "all"]).rename(
+        columns={"group": "predicted"}
+    )
     return _table(run, part, ["predicted"], "by predicted class")
 
 
@@ -29,21 +31,11 @@ def summary_by_row(run: Run) -> PaperTable:
     """By attention row, each with its name (layer and head); only the numbers that are by row."""
     frame = run.results.summaries
     part = frame[(frame["group"] == "all") & (frame["row"] != EVERY_ROW)]
-    several = (
-        part.groupby(["audit", "measure", "metric"], observed=True)["row"].transform("nunique") > 1
-    )
+    several = has_several_rows(part)
     if not several.any():
         raise NotApplicable("the run has one row of attention")
     part = part[several]
     return _table(run, part.assign(row_name=part["row"].map(run.results.row_name)), ["row_name"], "by row of attention")  # fmt: skip
-
-
-def _mean_over_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """One line per number and group: the mean over rows where there are several."""
-    keys = ["audit", "measure", "metric", "group"]
-    return frame[
-        frame["row"] == frame.groupby(keys, observed=True, sort=False)["row"].transform("min")
-    ]
 
 
 def _table(run: Run, part: pd.DataFrame, by: list[str], what: str) -> PaperTable:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from attnaudit.results import number_formats
-from attnaudit.results.number_formats import is_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,25 +23,17 @@ class PaperTable:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Rounded, with a true minus; a dash where there is none. Never -0.000."""
-    if is_missing(value):
-        return "–"
-    told = f"{value:.{digits}f}"
-    return told.lstrip("-") if float(told) == 0 else told.replace("-", "−")
+    """A number as paper tables print it, with a true minus sign."""
+    return number_formats.number(value, digits, typographic=True)
 
 
 def with_interval(
     mean: float | None, low: float | None, high: float | None, digits: int = 3
 ) -> str:
-    if is_missing(mean):
-        return "–"
-    return number_formats.with_interval(
-        number(mean, digits), low, high, lambda end: number(end, digits)
-    )
+    """A mean with its interval as paper tables print it."""
+    return number_formats.with_interval(mean, low, high, digits, typographic=True)
 
 
 def percent(share: float | None) -> str:
-    """ "0 %" means none at all."""
-    if share is None or is_missing(share):
-        return "–"
-    return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"
+    """A share as paper tables print it: "0 %" means none at all."""
+    return number_formats.percent(share, show_small=True)

@@ -15,7 +15,7 @@ from attnaudit import statistics
 from attnaudit.core import randomness
 from attnaudit.core.errors import InputError
 from attnaudit.results import store
-from attnaudit.results.findings import DONE, read_corpus_findings
+from attnaudit.results.findings import find_corpus_audit
 from attnaudit.results.results import Results
 from attnaudit.statistics.interval_ends import percentile_ends
 from attnaudit.training.comparisons.same_model import identities
@@ -85,11 +85,10 @@ def _mean(audit: str, metric: str, measure: str = "") -> Number:
 
 def _weighted_tau(folder: Path, results: Results) -> float:
     """Of the first mutual information found in the run's folder."""
-    for place in sorted(folder.glob("mutual_information*")):
-        if (place / DONE).is_file():
-            summary = read_corpus_findings(place).summary.set_index("metric")
-            return float(summary.loc["weighted_tau", "value"])
-    return float("nan")
+    findings = find_corpus_audit(folder, "mutual_information")
+    if findings is None:
+        return float("nan")
+    return float(findings.summary.set_index("metric").loc["weighted_tau", "value"])
 
 
 def _across(

@@ -8,11 +8,11 @@ import torch
 
 from attnaudit.results.number_formats import NO_INTERVAL
 from attnaudit.results.results import Results
-from attnaudit.results.rows import EVERY_ROW
+from attnaudit.results.rows import EVERY_ROW, METRIC_KEY, mean_by_example, one_line_per_metric
 from attnaudit.statistics import bootstrap
 from attnaudit.statistics.inference import Spread, length_matched
 
-KEY = ["audit", "measure", "metric", "row"]
+KEY = [*METRIC_KEY, "row"]
 MATCHED = "matched by length"
 _AT_ONCE = 256  # numbers, each with its resamples by length
 
@@ -61,8 +61,8 @@ def _on_card(values: pd.DataFrame, *runs: Results) -> np.ndarray:
         + values["metric"]
         + ("@" + values["measure"]).where(values["measure"] != "", "")
     )
-    several = set(told[values["row"] == EVERY_ROW])
-    return (told.isin(names) & ((values["row"] == EVERY_ROW) | ~told.isin(several))).to_numpy()
+    whole = values.index.isin(one_line_per_metric(values).index)
+    return told.isin(names).to_numpy() & whole
 
 
 def compare_cards(first: Results, second: Results) -> pd.DataFrame:
@@ -131,10 +131,13 @@ def _wide(results: Results) -> pd.DataFrame:
         key: part.set_index("example_id")["value"]
         for key, part in known.groupby(KEY, observed=True, sort=False)
     }
-    for key, part in known.groupby(KEY[:3], observed=True, sort=False):
+    examples = pd.Index(values["example_id"].unique())
+    for key, part in known.groupby(METRIC_KEY, observed=True, sort=False):
         if part["row"].nunique() > 1:
-            parts[*key, EVERY_ROW] = part.groupby("example_id", observed=True)["value"].mean()
-    return pd.DataFrame(parts, index=pd.Index(values["example_id"].unique()))
+            index = examples.get_indexer(part["example_id"])
+            means = mean_by_example(index, part["value"].to_numpy(), len(examples))
+            parts[*key, EVERY_ROW] = pd.Series(means, index=examples)
+    return pd.DataFrame(parts, index=examples)
 
 
 def _same_texts(first: Results, second: Results) -> bool:

@@ -43,7 +43,9 @@ def identify(folder: Path) -> Identity:
     trained = _trained(choices, folder.parent)
     seed = trained.pop("seed")
     label = " · ".join(
-        store.telling({key: value for key, value in choices.items() if key != "seed"})
+        store.distinguishing_choices(
+            {key: value for key, value in choices.items() if key != "seed"}
+        )
     )
     model = json.dumps(trained, sort_keys=True)
     return Identity(model, json.dumps([trained, seed], sort_keys=True), label, seed)

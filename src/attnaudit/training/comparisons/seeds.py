@@ -10,10 +10,11 @@ import pandas as pd
 
 from attnaudit.core.errors import InputError
 from attnaudit.results import store
+from attnaudit.results.rows import METRIC_KEY
 from attnaudit.statistics.inference import over_seeds
 from attnaudit.training.comparisons.same_model import Identity, identities
 
-KEY = ["audit", "measure", "metric", "row"]
+KEY = [*METRIC_KEY, "row"]
 
 
 def across_seeds(folders: Sequence[Path], *, seed: int = 0) -> pd.DataFrame:

@@ -9,9 +9,9 @@ import pandas as pd
 
 from attnaudit.core import registry
 from attnaudit.core.option_limits import COUNT, NOT_NEGATIVE, Joined, limits
+from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext, mean_with_interval
-from attnaudit.training.interventions.findings import Findings
 from attnaudit.training.interventions.seeds import seed_runs
 from attnaudit.training.variants import VARIANTS
 

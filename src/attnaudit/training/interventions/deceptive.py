@@ -10,9 +10,9 @@ import torch
 from attnaudit.core import masking
 from attnaudit.core.option_limits import NOT_NEGATIVE, limits
 from attnaudit.data.batching import batches_of
+from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext, mean_with_interval
-from attnaudit.training.interventions.findings import Findings
 from attnaudit.training.objectives.deceptive import evidence, mass_on
 
 

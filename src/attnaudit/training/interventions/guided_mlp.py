@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from attnaudit.core.option_limits import COUNT, NOT_NEGATIVE, limits
+from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext
-from attnaudit.training.interventions.findings import Findings
 
 
 @limits(lam=NOT_NEGATIVE, hidden=COUNT)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from attnaudit.core.option_limits import Number, limits
+from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext, mean_with_interval
-from attnaudit.training.interventions.findings import Findings
 
 
 @limits(count=Number(least=2, whole=True))

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from attnaudit.core.option_limits import Joined, Number, limits
+from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext
-from attnaudit.training.interventions.findings import Findings
 
 _SHOWN = {
     ("agreement", "gradient", "tau"): "tau_gradient",

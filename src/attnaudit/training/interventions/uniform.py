@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext
-from attnaudit.training.interventions.findings import Findings
 
 
 def uniform(plan: InterventionContext) -> Findings:
