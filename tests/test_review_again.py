@@ -31,7 +31,7 @@ from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.gate import met
 from attnaudit.results.summary import summarise
 from attnaudit.training.comparisons import divergence
-from attnaudit.training.comparisons.correlations import Across
+from attnaudit.training.comparisons.correlations import Correlation
 from attnaudit.training.comparisons.runs import side_by_side
 from attnaudit.training.objectives.deceptive import mass_on
 from attnaudit.training.runner import check_device
@@ -348,7 +348,7 @@ def test_small_things_are_told_right() -> None:
     points = pd.DataFrame(
         {"model": list("abcd"), "runs": [1, 2, 1, 1], "x": [1, 2, 3, 4.0], "y": [1, 2, 3, math.nan]}
     )
-    assert "over 3 models (4 runs)" in str(Across("?", "x", "y", points, 1.0, 1.0, 1.0, 0.3))
+    assert "over 3 models (4 runs)" in str(Correlation("?", "x", "y", points, 1.0, 1.0, 1.0, 0.3))
 
 
 def test_an_answer_is_drawn_as_the_audit_found_it_and_only_if_it_was_asked(tmp_path: Path) -> None:

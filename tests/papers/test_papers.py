@@ -71,31 +71,31 @@ def _results(dataset: str, **changed: str) -> Results:
 
 
 def test_ours_stands_beside_the_published_class_by_class() -> None:
-    found = jain_wallace.beside_published(_results("sst:tokeniser=regex")).set_index(
+    found = jain_wallace.next_to_published(_results("sst:tokeniser=regex")).set_index(
         "predicted class"
     )
     assert list(found.loc["bad", ["paper", "later version", "ours"]]) == [0.40, 0.34, 0.5]
     assert list(found.loc["good", ["paper", "later version", "ours"]]) == [0.38, 0.36, 0.5]
-    assert list(jain_wallace.beside_published(_results("babi:task=2"))["predicted class"]) == [
+    assert list(jain_wallace.next_to_published(_results("babi:task=2"))["predicted class"]) == [
         "all"
     ]
     # Three classes were published and these results have two.
-    assert len(jain_wallace.beside_published(_results("snli"))) == 0
+    assert len(jain_wallace.next_to_published(_results("snli"))) == 0
 
 
 @pytest.mark.parametrize(
     "changed", [{"projection": "sparsemax"}, {"variant": "uniform"}, {"encoder": "cnn"}]
 )
 def test_another_model_has_nothing_published_beside_it(changed: dict[str, str]) -> None:
-    assert len(jain_wallace.beside_published(_results("sst", **changed))) == 0
+    assert len(jain_wallace.next_to_published(_results("sst", **changed))) == 0
 
 
 def test_lines_of_the_other_papers_know_the_corpus_too() -> None:
-    assert "0.316" in (wen.beside_published("sst:replace_numbers=true") or "")
-    assert wen.beside_published("keyword") is None
+    assert "0.316" in (wen.next_to_published("sst:replace_numbers=true") or "")
+    assert wen.next_to_published("keyword") is None
     chosen = _results("imdb:labels=sentiment").about["run"]["choices"]
-    assert "0.9;" in (meister.beside_published(chosen, 0.88) or "")
-    assert "-0.020" in (meister.beside_published(chosen, 0.88) or "")
+    assert "0.9;" in (meister.next_to_published(chosen, 0.88) or "")
+    assert "-0.020" in (meister.next_to_published(chosen, 0.88) or "")
 
 
 def test_a_preset_prepares_its_corpus_and_leaves_what_is_given() -> None:

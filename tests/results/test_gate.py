@@ -141,7 +141,7 @@ def test_every_question_over_runs_is_named_where_one_is_unknown(tmp_path: Path) 
 
     from attnaudit.cli import app
 
-    refused = CliRunner().invoke(app, ["across", str(folder), "--question", "nonsense"])
+    refused = CliRunner().invoke(app, ["correlate", str(folder), "--question", "nonsense"])
     assert "dependence, uniformity, seeds" in str(refused.exception)
-    other = CliRunner().invoke(app, ["across", str(folder), str(folder), "--question", "seeds"])
+    other = CliRunner().invoke(app, ["correlate", str(folder), str(folder), "--question", "seeds"])
     assert "runs of `attnaudit run`" in str(other.exception)

@@ -36,7 +36,7 @@ def made(folder: Path, test: str, seed: int = 0) -> Path:
     file = folder / "texts.csv"
     file.write_text("text,label,split\n" + "".join(f"{','.join(row)}\n" for row in rows))
     # A rate this small leaves the predictions all one class.
-    cell = make_experiment(
+    experiment = make_experiment(
         f"text_file:path={file}",
         encoder="average",
         embedding=4,
@@ -44,7 +44,7 @@ def made(folder: Path, test: str, seed: int = 0) -> Path:
         learning_rate=1e-9,
         seed=seed,
     )
-    return run_experiment(cell, folder / "runs", show_progress=False)
+    return run_experiment(experiment, folder / "runs", show_progress=False)
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -32,23 +32,23 @@ DATASET = "keyword:train=300,dev=60,test=50,length=10,jitter=2,distractors=1"
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> InterventionContext:
-    cell = make_experiment(
+def context(tmp_path_factory: pytest.TempPathFactory) -> InterventionContext:
+    experiment = make_experiment(
         DATASET, encoder="bilstm:hidden=8", embedding=8, epochs=3, learning_rate=0.01
     )
-    return InterventionContext(cell, tmp_path_factory.mktemp("runs"), show_progress=False)
+    return InterventionContext(experiment, tmp_path_factory.mktemp("runs"), show_progress=False)
 
 
 def test_every_intervention_gives_stored_findings_and_runs_nothing_twice(
-    plan: InterventionContext, tmp_path: Path
+    context: InterventionContext, tmp_path: Path
 ) -> None:
     options = {"seeds": ":count=2", "adversarial": ":lams=0.1,seeds=2", "sparsity": ":lams=0.5,alphas=1.5",
                "guided_mlp": ":lam=0.1,hidden=8"}  # fmt: skip
     for name in INTERVENTIONS:
         intervene = registry.find(INTERVENTIONS, name + options.get(name, ""), "intervention")
-        findings = intervene(plan)
+        findings = intervene(context)
         before = {run: (run / "run.json").stat().st_mtime_ns for run in findings.runs}
-        again = intervene(plan)
+        again = intervene(context)
         assert {run: (run / "run.json").stat().st_mtime_ns for run in again.runs} == before
         pd.testing.assert_frame_equal(findings.summary, again.summary)
         back = read_findings(findings.save(tmp_path / name))
@@ -64,65 +64,65 @@ def test_every_intervention_gives_stored_findings_and_runs_nothing_twice(
         assert drawn is None or drawn.stat().st_size > 5000
 
 
-def test_a_variant_that_differs_in_nothing_is_the_base(plan: InterventionContext) -> None:
-    assert plan.variant(projection=plan.cell.architecture.projection) == plan.base()
-    assert plan.variant(seed=plan.cell.seed) == plan.base()
+def test_a_variant_that_differs_in_nothing_is_the_base(context: InterventionContext) -> None:
+    assert context.variant(projection=context.experiment.architecture.projection) == context.base()
+    assert context.variant(seed=context.experiment.seed) == context.base()
     few = replace(
-        plan, cell=replace(plan.cell, audits=("permutation",))
+        context, experiment=replace(context.experiment, audits=("permutation",))
     )  # not audited enough for a comparison
-    assert few.variant(seed=plan.cell.seed) != few.base()
+    assert few.variant(seed=context.experiment.seed) != few.base()
 
 
-def test_uniform_attention_is_uniform_and_random_is_not(plan: InterventionContext) -> None:
-    (batch, *_) = batches_of(plan.splits.test, plan.load(plan.base()).vocabulary, 2)
-    even = load(plan.variant(projection="uniform")).model.read(batch)
+def test_uniform_attention_is_uniform_and_random_is_not(context: InterventionContext) -> None:
+    (batch, *_) = batches_of(context.splits.test, context.load(context.base()).vocabulary, 2)
+    even = load(context.variant(projection="uniform")).model.read(batch)
     torch.testing.assert_close(even.alpha, even.mask / even.mask.sum(-1, keepdim=True))
-    drawn = load(plan.variant("imposed:source=random")).model.read(batch)
+    drawn = load(context.variant("imposed:source=random")).model.read(batch)
     assert (drawn.alpha - even.alpha).abs().max() > 0.05
     torch.testing.assert_close(drawn.alpha.sum(-1), torch.ones(len(batch), 1))
 
 
-def test_a_twin_from_the_base_moves_its_scorer_and_nothing_else(plan: InterventionContext) -> None:
-    base = plan.base()
-    twin = load(plan.variant("twin:lam=0.1,start=base", base=base)).model.state_dict()
+def test_a_twin_from_the_base_moves_its_scorer_and_nothing_else(context: InterventionContext) -> None:
+    base = context.base()
+    twin = load(context.variant("twin:lam=0.1,start=base", base=base)).model.state_dict()
     old = load(base).model.state_dict()
     moved = {name.split(".")[0] for name in old if not torch.equal(old[name], twin[name])}
     assert moved == {"scorer"}
 
 
 def test_a_larger_lam_moves_the_attention_further_than_another_seed_does(
-    plan: InterventionContext,
+    context: InterventionContext,
 ) -> None:
-    base = plan.base()
-    near = plan.diverge(base, plan.variant("twin:lam=0", base=base))["jsd"].mean()
-    far = plan.diverge(base, plan.variant("twin:lam=0.3", base=base))["jsd"].mean()
+    base = context.base()
+    near = context.diverge(base, context.variant("twin:lam=0", base=base))["jsd"].mean()
+    far = context.diverge(base, context.variant("twin:lam=0.3", base=base))["jsd"].mean()
     assert far > near + 0.1
 
 
 def test_fix_representation_keeps_the_encoder_and_learns_the_rest(
-    plan: InterventionContext,
+    context: InterventionContext,
 ) -> None:
-    base = plan.base()
-    fixed = load(plan.variant("fix_representation", base=base, seed=1)).model.state_dict()
+    base = context.base()
+    fixed = load(context.variant("fix_representation", base=base, seed=1)).model.state_dict()
     old = load(base).model.state_dict()
     same = {name.split(".")[0] for name in old if torch.equal(old[name], fixed[name])}
     assert {"embedding", "encoder"} <= same
     assert not {"scorer", "output"} & same
 
 
-def test_fix_attention_attends_as_the_base_does_also_when_loaded(plan: InterventionContext) -> None:
-    base = plan.base()
-    held = plan.variant("imposed:source=base", base=base, seed=1)
-    assert plan.diverge(base, held)["jsd"].max() < 1e-6
+def test_fix_attention_attends_as_the_base_does_also_when_loaded(context: InterventionContext) -> None:
+    base = context.base()
+    held = context.variant("imposed:source=base", base=base, seed=1)
+    assert context.diverge(base, held)["jsd"].max() < 1e-6
 
 
-def test_deception_takes_the_attention_off_the_evidence(plan: InterventionContext) -> None:
-    summary = INTERVENTIONS["deceptive"](plan).summary.set_index("model")
+def test_deception_takes_the_attention_off_the_evidence(context: InterventionContext) -> None:
+    summary = INTERVENTIONS["deceptive"](context).summary.set_index("model")
     before, after = summary["attention on hidden words"]
     assert after < 0.1 < before
 
 
-def test_divergence_is_scipys(plan: InterventionContext) -> None:
+def test_divergence_is_scipys(context: InterventionContext) -> None:
     first, second = (Glass(kind).read(glass_batch(20)) for kind in ("oracle", "shifted"))
     found = divergence(first, second)
     for at in range(20):
@@ -134,7 +134,7 @@ def test_divergence_is_scipys(plan: InterventionContext) -> None:
         assert found["tvd"][at].item() == pytest.approx(expected, abs=1e-6)
 
 
-def test_performance_differences_are_paired(plan: InterventionContext) -> None:
+def test_performance_differences_are_paired(context: InterventionContext) -> None:
     draw = np.random.default_rng(0)
     labels = torch.tensor(draw.integers(0, 2, 400))
     good = torch.nn.functional.one_hot(
@@ -197,9 +197,9 @@ def test_the_deceptive_objective_is_its_formula() -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("dataset", ["babi:task=1", "sst"])
 def test_every_preset_makes_a_cell_whose_model_can_be_built(preset: str, dataset: str) -> None:
-    cell = make_experiment(dataset, preset=preset)
-    cell.architecture.check()
-    model = build(cell.architecture, words=20, classes=2, with_query=dataset.startswith("babi"))
+    experiment = make_experiment(dataset, preset=preset)
+    experiment.architecture.check()
+    model = build(experiment.architecture, words=20, classes=2, with_query=dataset.startswith("babi"))
     batch = random_batch(words=20, with_query=dataset.startswith("babi"), seed=0)
     batch = type(batch)(**{**vars(batch), "segments": torch.zeros_like(batch.tokens)})
     assert model.eval().read(batch).logits.shape == (6, 2)

@@ -1,4 +1,4 @@
-"""What an intervention found, and where it is kept: a folder of its own next to the runs, complete or not at all."""
+"""What an intervention found, stored in its own folder next to the runs."""
 
 from __future__ import annotations
 
@@ -17,19 +17,23 @@ DONE = "intervention.json"
 
 @dataclass(frozen=True)
 class Findings:
-    """summary: one line per model or setting, with intervals. examples: one line per example and pair, for figures."""
+    """The findings of an intervention.
+
+    summary: one line per model or setting, with intervals. examples: one line per example and
+    pair, for figures. answer: the question answered in words; empty in findings of earlier
+    versions.
+    """
 
     name: str
     question: str
     summary: pd.DataFrame
     examples: pd.DataFrame
     runs: tuple[Path, ...]
-    answer: str = ""  # the question answered in words, from the summary; empty in findings of before answers were kept
+    answer: str = ""
 
     def save(self, folder: Path) -> Path:
-        return write_folder(
-            folder, self._write, replace=True
-        )  # the same comparison of the same runs
+        """Write the findings, complete or not at all; replaces those of the same comparison."""
+        return write_folder(folder, self._write, replace=True)
 
     def _write(self, folder: Path) -> None:
         self.summary.to_parquet(folder / "summary.parquet", index=False)
@@ -49,11 +53,12 @@ class Findings:
 
 
 def _short(value: float) -> str:
-    """Three decimals, and small settings such as lam = 0.0005 as they are."""
+    """Three decimals, but small settings such as lam = 0.0005 in full."""
     return f"{value:g}" if 0 < abs(value) < 0.002 else f"{value:.3f}"
 
 
 def read_findings(folder: Path) -> Findings:
+    """Read back what `Findings.save` wrote."""
     about, summary, examples = store.read_findings(folder, DONE, "examples")
     runs = tuple(folder.parent / str(name) for name in about.get("runs", ()))
     return Findings(
