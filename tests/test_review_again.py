@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from torch import Tensor, nn
@@ -20,21 +19,14 @@ from attnaudit.audits import AUDITS
 from attnaudit.audits.corpus.information import adjusted, plug_in
 from attnaudit.audits.corpus.mutual_information import _informed, _interval, _tau
 from attnaudit.audits.declaration import Declaration, Metric
-from attnaudit.cli.check_target import find_target
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError
-from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.models.huggingface.labels import class_numbers
 from attnaudit.models.readout import with_readout
 from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.gate import met
 from attnaudit.results.summary import summarise
-from attnaudit.training.comparisons import divergence
-from attnaudit.training.comparisons.correlations import Correlation
-from attnaudit.training.comparisons.runs import side_by_side
-from attnaudit.training.objectives.deceptive import mass_on
-from attnaudit.training.runner import check_device
 from tiny_transformers import TEXTS, tiny
 
 
@@ -168,27 +160,6 @@ def test_an_interval_of_information_holds_its_own_estimate(information: Any) -> 
         weights = np.sort(draw.random((600, 15)))[:, ::-1]
         low, high = _interval(labels, outputs, weights, seed, information)
         assert low <= _tau(_informed(labels, outputs, information), weights.mean(0)) <= high
-
-
-def test_padding_sentences_change_no_number_of_a_text() -> None:
-    parts = Architecture(model="hierarchical:site=word", encoder="none", embedding=6)
-    models = [
-        build(parts, words=30, classes=2, with_query=False, seed=seed).eval().double()
-        for seed in (0, 1)
-    ]
-    tokens = torch.tensor([[1, 5, 6, 7, 8, 9, 10, 2], [1, 11, 12, 13, 2, 0, 0, 0]])
-    sentences = torch.tensor([[0, 0, 0, 1, 1, 2, 2, 2], [0, 0, 0, 0, 0, 0, 0, 0]])
-    batch = Batch(("a", "b"), tokens, tokens > 0, segments=sentences)
-    alone = Batch(("b",), tokens[1:, :5], tokens[1:, :5] > 0, segments=sentences[1:, :5])
-    with torch.no_grad():
-        together, single = (
-            divergence(*(model.read(each) for model in models)) for each in (batch, alone)
-        )
-        for name, values in single.items():
-            assert float(together[name][1]) == pytest.approx(float(values[0])), name
-        record = models[0].read(batch)
-    assert (~record.mask.any(-1)).any()  # some row is padding
-    assert mass_on(record, batch.tokens == 11).shape == record.mask.shape[:2]
 
 
 def test_floor_and_ceiling_are_over_the_examples_that_have_the_value() -> None:
@@ -326,29 +297,9 @@ def test_wrong_values_of_options_are_told_before_any_work(
         find([choice])
 
 
-def test_two_runs_with_nothing_in_common_are_said_to_have_nothing() -> None:
-    runs = [
-        audit(
-            Glass("oracle"),
-            glass_batch(20),
-            audits=[each],
-            measures=["random"],
-            show_progress=False,
-        )
-        for each in ("permutation", "furthest")
-    ]
-    assert "nothing in common" in side_by_side(*runs)
-
-
-def test_small_things_are_told_right() -> None:
-    with pytest.raises(InputError, match="no device 'gpu'"):
-        check_device("gpu")
+def test_a_max_length_above_the_limit_of_the_model_is_rejected() -> None:
     with pytest.raises(InputError, match="max_length is 6400, but the model reads at most"):
         attnaudit.from_huggingface(*tiny("bert"), max_length=6400)
-    points = pd.DataFrame(
-        {"model": list("abcd"), "runs": [1, 2, 1, 1], "x": [1, 2, 3, 4.0], "y": [1, 2, 3, math.nan]}
-    )
-    assert "over 3 models (4 runs)" in str(Correlation("?", "x", "y", points, 1.0, 1.0, 1.0, 0.3))
 
 
 def test_an_answer_is_drawn_as_the_audit_found_it_and_only_if_it_was_asked(tmp_path: Path) -> None:
@@ -380,23 +331,6 @@ def test_the_same_model_given_as_another_training_is_cautioned_against() -> None
     assert any("not the same model" in each for each in results.card().cautions)
 
 
-def test_runs_on_different_data_are_said_to_be() -> None:
-    runs = []
-    for dataset, count in (("sst", 40), ("keyword", 60)):
-        found = audit(
-            Glass("oracle"),
-            glass_batch(count),
-            audits=["permutation"],
-            measures=["random"],
-            show_progress=False,
-        )
-        found.about["run"] = {"choices": {"dataset": dataset}}
-        runs.append(found)
-    told = side_by_side(*runs)
-    assert "different data, sst and keyword" in told
-    assert "not the difference of the two means" in told
-
-
 def test_a_folder_without_its_tokenizer_and_half_precision_on_a_cpu_are_refused(
     tmp_path: Path,
 ) -> None:
@@ -407,6 +341,3 @@ def test_a_folder_without_its_tokenizer_and_half_precision_on_a_cpu_are_refused(
     tokenizer.save_pretrained(tmp_path)
     with pytest.raises(InputError, match="float16 is for CUDA"):
         attnaudit.from_huggingface(tmp_path, dtype="float16")
-    kept, batch = find_target(str(tmp_path), 0)
-    assert len(batch) == 3
-    assert kept.read(batch).alpha.shape[0] == 3

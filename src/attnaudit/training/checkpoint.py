@@ -113,18 +113,18 @@ def _check_shapes(details: dict[str, Any], vocabulary: Vocabulary, path: Path) -
             }
         with safe_open(path, framework="pt") as stored:
             names = list(stored.keys())
-            found = {name: list(stored.get_slice(name).get_shape()) for name in names}
+            shapes = {name: list(stored.get_slice(name).get_shape()) for name in names}
     except (SafetensorError, OSError, RuntimeError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(
             f"{path} cannot be read ({str(error)[:200]}). Run it again with --force."
         ) from error
-    wrong = [name for name in {*expected, *found} if expected.get(name) != found.get(name)]
+    wrong = [name for name in {*expected, *shapes} if expected.get(name) != shapes.get(name)]
     if wrong:
         raise InputError(
             f"{path} does not hold the model that {store.RUN} describes: {min(wrong)} has shape "
-            f"{found.get(min(wrong))}, expected {expected.get(min(wrong))}. "
+            f"{shapes.get(min(wrong))}, expected {expected.get(min(wrong))}. "
             "Run it again with --force."
         )
 

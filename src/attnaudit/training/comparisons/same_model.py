@@ -32,16 +32,16 @@ def identities(folders: Sequence[Path]) -> list[Identity]:
 
     Results that were not made by `attnaudit run` count as a model of their own.
     """
-    found = [identify(folder) for folder in folders]
+    identified = [identify(folder) for folder in folders]
     models: dict[str, list[str]] = {}  # label -> the models that have it
-    for identity in found:
+    for identity in identified:
         if identity.model not in models.setdefault(identity.label, []):
             models[identity.label].append(identity.model)
     return [
         identity._replace(
             label=f"{identity.label}{_what_differs(identity.model, models[identity.label])}"
         )
-        for identity in found
+        for identity in identified
     ]
 
 

@@ -61,14 +61,14 @@ def across_seeds(folders: Sequence[Path], *, seed: int = 0) -> pd.DataFrame:
 
 def _by_model(folders: Sequence[Path]) -> dict[str, dict[int, list[Path]]]:
     """Label of a model -> seed -> its runs."""
-    found = identities(folders)
-    if any(identity.seed is None for identity in found):
+    identified = identities(folders)
+    if any(identity.seed is None for identity in identified):
         raise InputError(
             "Comparing seeds needs runs of `attnaudit run`; one of these was made otherwise."
         )
     samples = [store.read_run(folder)["choices"].get("sample") for folder in folders]
     models: dict[str, dict[int, list[Path]]] = {}
-    for identity, folder, sample in zip(found, folders, samples, strict=True):
+    for identity, folder, sample in zip(identified, folders, samples, strict=True):
         trainings = models.setdefault(_label(identity, sample, samples), {})
         runs = trainings.setdefault(int(identity.seed or 0), [])
         if folder.resolve() in [run.resolve() for run in runs]:
@@ -116,11 +116,11 @@ def _lines(model: str, trainings: dict[int, list[Path]], seed: int) -> pd.DataFr
 
 def _numbers(runs: Sequence[Path]) -> dict[tuple, pd.Series]:
     """Each metric by text, from the first of these runs of one training that has it."""
-    found: dict[tuple, pd.Series] = {}
+    numbers: dict[tuple, pd.Series] = {}
     for run in runs:
         frame = store.load_results(run).frame()
         for key, part in frame.groupby(KEY, observed=True, sort=False):
             values = part.set_index("example_id")["value"]
-            if key not in found or not found[key].notna().any():
-                found[key] = values
-    return found
+            if key not in numbers or not numbers[key].notna().any():
+                numbers[key] = values
+    return numbers
