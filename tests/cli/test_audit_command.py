@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 import transformers as hf
@@ -15,6 +16,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import normalizers
 from typer.testing import CliRunner
 
+from attnaudit import audit_files
 from attnaudit.cli import app
 from attnaudit.core.errors import InputError
 from attnaudit.results.store import load_results
@@ -432,3 +434,42 @@ def test_delimiter_and_encoding_are_options(folder: Path, tmp_path: Path) -> Non
     assert "--encoding cp1252" in rejection(folder, data, tmp_path / "none")
     output = printed(folder, data, tmp_path / "out", "--encoding", "cp1252", "--delimiter", "|")
     assert "delimiter |, encoding cp1252" in output
+
+
+# The same in Python --------------------------------------------------------------------------
+
+
+def test_audit_files_in_python_is_the_command(folder: Path, tmp_path: Path) -> None:
+    data = csv_file(tmp_path / "own.csv", [*LABELLED, ("", "bad")])
+    output = printed(folder, data, tmp_path / "command", "--skip-bad", "--sample", "4")
+    messages: list[str] = []
+    results = audit_files(
+        str(folder),
+        str(data),
+        audits=["uniform_attention", "agreement"],
+        measures=["gradient", "random"],
+        sample=4,
+        skip_bad=True,
+        out=tmp_path / "python",
+        on_message=messages.append,
+    )
+    stored = [load_results(tmp_path / name) for name in ("command", "python")]
+    pd.testing.assert_frame_equal(stored[0].values, stored[1].values)
+    pd.testing.assert_frame_equal(stored[0].values, results.values)
+    assert stored[0].about["texts"] == results.about["texts"]
+    assert (tmp_path / "python" / "report.html").is_file()
+    (summary,) = messages  # too few texts for an estimate of the time
+    assert summary in output
+
+
+def test_audit_files_saves_nothing_unless_asked_and_writes_options_as_in_python(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = csv_file(tmp_path / "own.csv", [("a film", "x")], ("foo", "bar"))
+    with pytest.raises(InputError, match="text='foo'"):
+        audit_files(folder, data)
+    quick = {"audits": ["uniform_attention"], "measures": ["random"]}
+    results = audit_files(folder, data, text="foo", label="", **quick)
+    assert results.about["texts"]["audited"] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["own.csv"]

@@ -31,5 +31,5 @@ def test_a_run_that_names_foreign_data_is_not_read_without_trust(
     edit_run(
         folder, lambda details: details["choices"].update(dataset="keyword", base="../elsewhere")
     )
-    with pytest.raises(InputError, match="no name of a run in the same folder"):
+    with pytest.raises(InputError, match="not the name of a run in the same folder"):
         audited_batches(folder)

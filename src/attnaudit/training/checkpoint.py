@@ -63,7 +63,7 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
     foreign = _foreign_code(details)
     if foreign and not trust_code:
         raise InputError(
-            f"{folder} uses code from outside attnaudit: {', '.join(foreign)}. Loading would run "
+            f"{folder} uses code from outside: {', '.join(foreign)}. Loading would run "
             "it. If you trust the run: attnaudit.load(folder, trust_code=True)."
         )
     store.check_files(folder, details, ("vocabulary.json", "model.safetensors"))

@@ -50,7 +50,7 @@ def across_seeds(folders: Sequence[Path], *, seed: int = 0) -> pd.DataFrame:
     groups = _by_model(folders)
     if not any(len(group) > 1 for group in groups.values()):
         raise InputError(
-            "Comparing seeds needs at least two runs that differ only by seed; got "
+            "Comparing seeds needs at least two runs that differ by seed alone; got "
             f"{len(folders)} run(s) of {len(groups)} model(s). Train one of them again with "
             "another --seed."
         )
