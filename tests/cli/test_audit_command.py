@@ -456,7 +456,12 @@ def test_audit_files_in_python_is_the_command(folder: Path, tmp_path: Path) -> N
     stored = [load_results(tmp_path / name) for name in ("command", "python")]
     pd.testing.assert_frame_equal(stored[0].values, stored[1].values)
     pd.testing.assert_frame_equal(stored[0].values, results.values)
-    assert stored[0].about["texts"] == results.about["texts"]
+    texts = [about["texts"] for about in (stored[0].about, results.about)]
+    # Only the advice differs: "leave such rows out with --skip-bad".
+    assert [each["skipped"].pop("first")[0][:34] for each in texts] == [
+        "own.csv, line 8: the text is empty"
+    ] * 2
+    assert texts[0] == texts[1]
     assert (tmp_path / "python" / "report.html").is_file()
     (summary,) = messages  # too few texts for an estimate of the time
     assert summary in output
@@ -467,7 +472,7 @@ def test_audit_files_saves_nothing_unless_asked_and_writes_options_as_in_python(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     data = csv_file(tmp_path / "own.csv", [("a film", "x")], ("foo", "bar"))
-    with pytest.raises(InputError, match="text='foo'"):
+    with pytest.raises(InputError, match="text='COLUMN'"):
         audit_files(folder, data)
     quick = {"audits": ["uniform_attention"], "measures": ["random"]}
     results = audit_files(folder, data, text="foo", label="", **quick)
