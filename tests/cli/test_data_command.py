@@ -1,4 +1,4 @@
-"""`attnaudit data`: listing, downloads from a real server on loopback, and the counts of a corpus beside the published ones."""
+"""`attnaudit data`: listing, downloads from a local server, and counts next to the published."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HALF = len(CONTENT) // 2
 RIGHT = f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
 
 
-# A server -----------------------------------------------------------------------------------------------------------------
+# A server -------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -89,7 +89,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             serving.cut_after = None
 
         def _start(self) -> int | None:
-            """The byte asked for, if it may be had: If-Range with another version gets the whole file."""
+            """The byte asked for; None for the whole file, as If-Range of another version gets."""
             found = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
             version = self.headers.get("If-Range")
             if not found or not serving.ranges or version not in (None, serving.tag, serving.date):
@@ -120,7 +120,7 @@ def _cut(server: Server, folder: Path, at: int = HALF) -> None:
         fetch(server.file(), folder)
 
 
-# Downloads ----------------------------------------------------------------------------------------------------------------
+# Downloads ------------------------------------------------------------------------------------
 
 
 def test_a_good_file_gets_its_name_and_nothing_else_stays(
@@ -248,7 +248,7 @@ def test_a_part_longer_than_the_file_is_given_up(server: Server, tmp_path: Path)
 @pytest.mark.parametrize(
     ("status", "advice"), [(404, "home page"), (403, "home page"), (503, "try again later")]
 )
-def test_a_refusal_is_told_with_its_number(
+def test_an_http_error_is_reported_with_its_number(
     server: Server, tmp_path: Path, status: int, advice: str
 ) -> None:
     server.status = status
@@ -264,14 +264,15 @@ def test_no_network_keeps_what_came(server: Server, tmp_path: Path) -> None:
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}/file.bin"
         with pytest.raises(
             InputError,
-            match=r"no connection to the server \(NewConnectionError: .*refused.*The 512,000 bytes.*Check the network",
+            match=r"no connection to the server \(NewConnectionError: .*refused.*"
+            r"The 512,000 bytes.*Check the network",
         ):
             fetch(Download(nobody, RIGHT, "made/file.bin"), tmp_path)
     assert fetch(server.file(), tmp_path).read_bytes() == CONTENT
     assert "Range" in server.asked[1]
 
 
-def test_no_room_is_told_before_anything_is_written(
+def test_no_room_is_reported_before_anything_is_written(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Usage(NamedTuple):
@@ -309,7 +310,7 @@ def test_two_downloads_never_write_one_file(server: Server, tmp_path: Path) -> N
     assert fetch(server.file(), tmp_path).read_bytes() == CONTENT
 
 
-# The command --------------------------------------------------------------------------------------------------------------
+# The command ----------------------------------------------------------------------------------
 
 
 class Done(NamedTuple):
@@ -488,13 +489,13 @@ def test_every_download_lands_where_its_reader_looks(name: str, tmp_path: Path) 
         assert (about.look(tmp_path) is not None) == bool(downloads)
 
 
-# Describing ---------------------------------------------------------------------------------------------------------------
+# Describing -----------------------------------------------------------------------------------
 
 WORDS = "one two three four five"
 
 
 def _trees(folder: Path) -> None:
-    """Train: two negative sentences and one positive of six words, one short, one neutral; dev and test: one of each class."""
+    """Train: two negative sentences, a positive, a short and a neutral one; dev, test: one each."""
     folder.mkdir(parents=True)
     kept = [(0, f"{WORDS} bad"), (1, f"{WORDS} awful"), (4, f"{WORDS} good")]
     texts = {
@@ -529,7 +530,7 @@ def test_describe_counts(tmp_path: Path) -> None:
     assert found.published.train == (3034, 3321)
 
 
-def test_describe_prints_ours_beside_the_published(
+def test_describe_prints_ours_next_to_the_published(
     attnaudit: Callable[..., Done], tmp_path: Path
 ) -> None:
     _trees(tmp_path / "sst")

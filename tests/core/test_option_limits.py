@@ -101,9 +101,9 @@ def test_every_number_that_can_be_chosen_has_a_limit(
         ({"attention_weight_decay": math.nan}, "attention_weight_decay must be 0 or more, got nan"),
         ({"patience": -1}, "patience must be 1 or more, got -1"),
         ({"patience": 0}, "patience must be 1 or more, got 0"),
-        ({"good_enough": 95.0}, "good_enough must be 0 or more and at most 1, got 95"),
+        ({"target_score": 95.0}, "target_score must be 0 or more and at most 1, got 95"),
         ({"sample": 0}, "sample must be 1 or more, got 0"),
-        ({"illustrated": -1}, "illustrated must be 0 or more, got -1"),
+        ({"keep_examples": -1}, "keep_examples must be 0 or more, got -1"),
         ({"other_seeds": -1}, "other_seeds must be 0 or more, got -1"),
         ({"audits": ("permutation:shuffles=0",)}, "shuffles of the audit 'permutation' must be 1 or more"),
         ({"audits": ("furthest:epsilon=2",)}, "epsilon of the audit 'furthest' must be 0 or more and at most 1"),
@@ -178,8 +178,8 @@ def test_what_is_allowed_stays_allowed() -> None:
     find_measures(["shap:n_samples=3,kind=gradient", "lime:penalty=0"])
     registry.find(INTERVENTIONS, "sparsity:lams=,alphas=1.5", "intervention")
     models.check(Architecture(encoder="transformer:heads=4", projection="entmax:alpha=learned"))
-    Recipe(patience=1, weight_decay=0.0, good_enough=1.0)
-    ExperimentConfig(sample=1, illustrated=0)
+    Recipe(patience=1, weight_decay=0.0, target_score=1.0)
+    ExperimentConfig(sample=1, keep_examples=0)
 
 
 def test_a_limit_is_checked_on_calls_and_known_of_a_bound_part() -> None:

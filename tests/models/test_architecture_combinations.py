@@ -179,7 +179,7 @@ def learnt(**parts: str) -> float:
     model = build(architecture, words=len(vocabulary), classes=2, with_query=False)
     # Without weight decay, context-free models memorise the fillers.
     recipe = Recipe(
-        epochs=30, learning_rate=2e-3, weight_decay=1e-3, select="accuracy", good_enough=0.99
+        epochs=30, learning_rate=2e-3, weight_decay=1e-3, select="accuracy", target_score=0.99
     )
     fit(model, splits, vocabulary, recipe, show_progress=False)
     return performance(*predictions(model, splits.test, vocabulary, 2))["accuracy"]

@@ -56,7 +56,7 @@ def commands(run: Path, out: Path) -> list[list[object]]:
         ["gate", run],
         ["check", run],
         ["verify", run],
-        ["across", run],
+        ["correlate", run],
     ]
 
 

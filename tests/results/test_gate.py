@@ -144,9 +144,9 @@ def test_every_question_over_runs_is_named_where_one_is_unknown(tmp_path: Path) 
 
     from attnaudit.cli import app
 
-    rejected = CliRunner().invoke(app, ["across", str(folder), "--question", "nonsense"])
+    rejected = CliRunner().invoke(app, ["correlate", str(folder), "--question", "nonsense"])
     assert "dependence, uniformity, seeds" in str(rejected.exception)
-    other = CliRunner().invoke(app, ["across", str(folder), str(folder), "--question", "seeds"])
+    other = CliRunner().invoke(app, ["correlate", str(folder), str(folder), "--question", "seeds"])
     assert "runs of `attnaudit run`" in str(other.exception)
 
 

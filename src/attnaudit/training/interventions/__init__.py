@@ -1,4 +1,4 @@
-"""Interventions in training: (plan) -> findings over several stored runs. Is this attention needed, unique, stable?"""
+"""Interventions in training: is this attention needed, unique, stable? (context) -> findings."""
 
 from collections.abc import Callable
 
