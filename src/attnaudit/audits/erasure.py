@@ -108,7 +108,7 @@ def erasure(
         be left of the text.
     """
     fractions = _fractions(shares)
-    if form not in ("delete", "replace") or (form == "replace") != (token is not None):
+    if (form == "replace") != (token is not None):
         raise InputError(
             "erasure: form is delete, or replace with token=NUMBER, the id of the word put in; "
             f"got form={form}, token={token}."
