@@ -54,12 +54,15 @@ def figures(
 
     Nothing is computed again, and the same runs give exactly the same files.
     """
-    from attnaudit.report.figure_files import write_figures
     from attnaudit.report.figures import FIGURES, style
+    from attnaudit.report.paper_files import write_figures
     from attnaudit.report.run_sources import gather
-    from attnaudit.report.write_summary import chosen
+    from attnaudit.report.write_summary import select_names
 
-    wanted, kinds = chosen(only, FIGURES, "figure"), chosen(formats, style.FORMATS, "format")
+    wanted, kinds = (
+        select_names(only, FIGURES, "figure"),
+        select_names(formats, style.FORMATS, "format"),
+    )
     typer.echo(str(write_figures(gather(runs), out, formats=kinds, only=wanted)))
 
 
@@ -70,13 +73,16 @@ def tables(
     only: Annotated[str | None, typer.Option(help="Comma-separated names: summary, runs, jain_wallace_table2, …; default: all.")] = None,
 ) -> None:  # fmt: skip
     """Write tables of finished runs for papers: every mean with interval, floor and ceiling; the card's numbers of all runs; Jain & Wallace's layouts."""
+    from attnaudit.report.paper_files import write_tables
     from attnaudit.report.run_sources import gather
-    from attnaudit.report.table_files import write_tables
     from attnaudit.report.tables import TABLES
     from attnaudit.report.tables.formats import FORMATS
-    from attnaudit.report.write_summary import chosen
+    from attnaudit.report.write_summary import select_names
 
-    wanted, kinds = chosen(only, TABLES, "table"), chosen(formats, tuple(FORMATS), "format")
+    wanted, kinds = (
+        select_names(only, TABLES, "table"),
+        select_names(formats, tuple(FORMATS), "format"),
+    )
     typer.echo(str(write_tables(gather(runs), out, formats=kinds, only=wanted)))
 
 

@@ -1,4 +1,4 @@
-"""A table twice: every number as it is stored, for programs, and as a paper prints it, for readers."""
+"""A table in two forms: numbers as they are stored, and texts as a paper prints them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,21 @@ from attnaudit.results.number_formats import is_missing
 
 @dataclass(frozen=True, eq=False)
 class PaperTable:
-    """numbers: one column a number, nothing rounded. printed: texts only, a line for each of numbers' or fewer; words: how many of its
-    columns, from the left, are words. caption: what it shows, in a sentence. heads: one for each column of
-    printed, spanning those that share it."""
+    """A table for a paper.
+
+    Parameters
+    ----------
+    numbers
+        One column per number, nothing rounded.
+    printed
+        Texts only, with as many lines as `numbers` or fewer.
+    words
+        How many columns of `printed`, from the left, are words.
+    caption
+        What it shows, in one sentence.
+    heads
+        One per column of `printed`, spanning the columns that share it.
+    """
 
     numbers: pd.DataFrame
     printed: pd.DataFrame
@@ -24,16 +36,23 @@ class PaperTable:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Rounded, with a true minus; a dash where there is none. Never -0.000."""
+    """A rounded number with a true minus, a dash if it is missing; never -0.000.
+
+    Examples
+    --------
+    >>> number(-0.1234), number(None)
+    ('−0.123', '–')
+    """
     if is_missing(value):
         return "–"
-    told = f"{value:.{digits}f}"
-    return told.lstrip("-") if float(told) == 0 else told.replace("-", "−")
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def with_interval(
     mean: float | None, low: float | None, high: float | None, digits: int = 3
 ) -> str:
+    """ "0.500 [0.410, 0.590]"; a dash if the mean is missing."""
     if is_missing(mean):
         return "–"
     return number_formats.with_interval(
@@ -42,7 +61,7 @@ def with_interval(
 
 
 def percent(share: float | None) -> str:
-    """ "0 %" means none at all."""
+    """A share in per cent; "0 %" means none at all."""
     if share is None or is_missing(share):
         return "–"
     return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"
