@@ -18,9 +18,9 @@ from attnaudit.audits import AUDITS
 from attnaudit.audits.corpus.information import adjusted, by_chance, contingency, plug_in
 from attnaudit.audits.corpus.mutual_information import mutual_information
 from attnaudit.audits.corpus.ranked import ranks
-from attnaudit.audits.counterfactual import drawn
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.core.simplex import random_alpha_by_length as drawn
 from attnaudit.measures import MEASURES
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch

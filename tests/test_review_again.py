@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 import attnaudit
-from attnaudit import audit, exact, statistics
+from attnaudit import audit, statistics
 from attnaudit.auditing.selection import find_audits, find_measures
 from attnaudit.audits import AUDITS
 from attnaudit.audits.corpus.information import adjusted, plug_in
@@ -77,29 +77,6 @@ def test_marks_are_neither_ranked_nor_removed() -> None:
 def attended_most(record: Record, at: int, row: int) -> int:
     """The word, of those that are words."""
     return int(record.alpha[at, row].masked_fill(~record.content[at], -1).argmax())
-
-
-def test_the_smallest_set_leaves_what_may_not_go() -> None:
-    draw = torch.Generator().manual_seed(3)
-    alpha = torch.rand(40, 6, generator=draw, dtype=torch.float64)
-    alpha = alpha / alpha.sum(-1, keepdim=True)
-    readout = torch.randn(40, 6, 2, generator=draw, dtype=torch.float64)
-    mask, free = torch.ones(40, 6, dtype=torch.bool), torch.rand(40, 6, generator=draw) > 0.4
-    found = exact.smallest_flip(alpha, readout, mask, removable=free)
-    own = (alpha[..., None] * readout).sum(1).argmax(-1)
-    for at in range(40):
-        best = math.inf
-        for chosen in range(1, 64):
-            gone = torch.tensor([bool(chosen >> item & 1) for item in range(6)])
-            if (gone & ~free[at]).any() or gone.all():
-                continue
-            logits = (alpha[at, ~gone, None] * readout[at, ~gone]).sum(0)
-            if logits.argmax() != own[at]:
-                best = min(best, int(gone.sum()))
-        assert bool(found.possible[at]) == (best < math.inf)
-        if best < math.inf:
-            assert int(found.size[at]) == best
-            assert not (found.items[at] & ~free[at]).any()
 
 
 class Sharp:
@@ -365,13 +342,6 @@ def test_an_answer_is_drawn_as_the_audit_found_it_and_only_if_it_was_asked(tmp_p
         found = some.frame().query("metric == 'jsd'").set_index("example_id")["value"]
         drawn = some.examples.set_index("example_id")["furthest_jsd"]
         np.testing.assert_allclose(drawn, found.loc[drawn.index])
-
-
-def test_a_batch_of_uneven_parts_is_refused() -> None:
-    tokens = torch.ones(8, 4, dtype=torch.int64)
-    for names, mask in ((tuple("abc"), tokens > 0), (tuple("abcdefgh"), tokens[:, :2] > 0)):
-        with pytest.raises(InputError, match="one example_id a text"):
-            Batch(names, tokens, mask)
 
 
 def test_the_same_model_given_as_another_training_is_cautioned_against() -> None:

@@ -31,7 +31,7 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-# Independent computations -------------------------------------------------------------------------------------------------
+# Independent computations
 
 
 def jsd(p: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -147,7 +147,7 @@ def lp_search(alpha: np.ndarray, readout: np.ndarray, *, starts: int, seed: int)
     return best
 
 
-# Making examples ----------------------------------------------------------------------------------------------------------
+# Making examples
 
 
 def made(
@@ -195,7 +195,7 @@ def assert_sound(
     assert (found.jsd <= found.upper).all()
 
 
-# Two classes --------------------------------------------------------------------------------------------------------------
+# Two classes
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.05, 0.3])
@@ -320,7 +320,7 @@ def test_two_classes_more_tolerance_never_means_nearer() -> None:
     assert (curve[-1] > curve[0] + 0.01).any()
 
 
-# Degenerate examples ------------------------------------------------------------------------------------------------------
+# Degenerate examples
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])
@@ -498,7 +498,7 @@ def test_padding_equals_a_shorter_input(items: int, classes: int) -> None:
     torch.testing.assert_close(padded.upper, short.upper, rtol=0, atol=1e-12)
 
 
-# More than two classes ----------------------------------------------------------------------------------------------------
+# More than two classes
 
 
 @pytest.mark.parametrize(
@@ -652,7 +652,7 @@ def test_a_class_that_is_no_candidate_bounds_nothing() -> None:
     assert (found.probs[:, 2] == 0).all()
 
 
-# Errors -------------------------------------------------------------------------------------------------------------------
+# Errors
 
 
 @pytest.mark.parametrize("epsilon", [-0.01, 1.01, math.nan])

@@ -65,7 +65,7 @@ def whole(alpha: Tensor, readout: Tensor) -> tuple[np.ndarray, np.ndarray]:
     return (alpha * UNIT).numpy().astype(np.int64), readout.numpy().astype(np.int64)
 
 
-# Removal curves -----------------------------------------------------------------------------------------------------------
+# Removal curves
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])
@@ -148,7 +148,7 @@ def test_an_order_that_cannot_be_followed_is_refused(order: list[list[int]], tex
         removal_curve(alpha, readout, mask, torch.tensor(order))
 
 
-# The smallest flip --------------------------------------------------------------------------------------------------------
+# The smallest flip
 
 
 @pytest.mark.parametrize("classes", [2, 3, 4, 5])
@@ -327,3 +327,26 @@ def test_one_by_one_equals_batched() -> None:
         alone = smallest_flip(alpha[at : at + 1], readout[at : at + 1], mask[at : at + 1])
         torch.testing.assert_close(alone.size[0], together.size[at], equal_nan=True)
         assert torch.equal(alone.items[0], together.items[at])
+
+
+def test_items_that_are_not_removable_stay() -> None:
+    draw = torch.Generator().manual_seed(3)
+    alpha = torch.rand(40, 6, generator=draw, dtype=torch.float64)
+    alpha = alpha / alpha.sum(-1, keepdim=True)
+    readout = torch.randn(40, 6, 2, generator=draw, dtype=torch.float64)
+    mask, free = torch.ones(40, 6, dtype=torch.bool), torch.rand(40, 6, generator=draw) > 0.4
+    found = smallest_flip(alpha, readout, mask, removable=free)
+    own = (alpha[..., None] * readout).sum(1).argmax(-1)
+    for index in range(40):
+        best = math.inf
+        for chosen in range(1, 64):
+            gone = torch.tensor([bool(chosen >> item & 1) for item in range(6)])
+            if (gone & ~free[index]).any() or gone.all():
+                continue
+            logits = (alpha[index, ~gone, None] * readout[index, ~gone]).sum(0)
+            if logits.argmax() != own[index]:
+                best = min(best, int(gone.sum()))
+        assert bool(found.possible[index]) == (best < math.inf)
+        if best < math.inf:
+            assert int(found.size[index]) == best
+            assert not (found.items[index] & ~free[index]).any()
