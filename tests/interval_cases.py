@@ -7,7 +7,7 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-# Equal values, holes, extremes and skewed values are likely, because that is where intervals go wrong.
+# Equal values, holes, extremes and skewed values are likely: there intervals go wrong.
 SHARE = st.one_of(st.just(math.nan), st.sampled_from([0.0, 0.1, 1 / 3, 0.7, 1.0]), st.floats(0, 1))
 
 

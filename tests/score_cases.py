@@ -20,7 +20,7 @@ def scores(source, rows, width, levels):
 
 
 def batch(seed, lengths, levels=0, width=None):
-    """x, y, mask with lengths[i] real items at random places in row i, NaN, inf and nonsense at the others."""
+    """x, y, mask with lengths[i] real items at random places in row i, garbage elsewhere."""
     source = torch.Generator().manual_seed(seed)
     rows, width = len(lengths), width or max(lengths) + 3
     place = torch.rand(rows, width, generator=source).argsort(-1).argsort(-1)

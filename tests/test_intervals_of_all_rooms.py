@@ -88,7 +88,7 @@ def test_the_interval_of_information_by_rank_is_sound(
 
 
 def test_of_information_where_few_halves_lie_far_below_the_rest() -> None:
-    """Nearly every half ranks as the whole and a few do not: the mean of the halves lies below their own 2.5th percentile."""
+    """A few halves rank differently: the mean of the halves is below their 2.5th percentile."""
     draw = np.random.default_rng(33)
     outputs = draw.integers(0, 3, 60)
     strength = np.array([0.95, 0.75, 0.35, 0.02])

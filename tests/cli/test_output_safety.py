@@ -1,4 +1,4 @@
-"""No command loses a user's file: outputs replace only what attnaudit wrote, whole or not at all."""
+"""No command loses a user's file: outputs replace only what attnaudit itself wrote."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     }
 
 
-# Every command with an option that names an output, and how it is called on a folder with foreign files in it. "folder" options get the
-# folder itself; "file" options each of its files.
+# Every command with an option that names an output, and how it is called on a folder with foreign
+# files in it. "folder" options get the folder itself; "file" options each of its files.
 Arguments = Callable[[Path, Path, Path], list[object]]
 
 
@@ -148,9 +148,15 @@ def test_every_command_that_writes_is_tested_on_foreign_files() -> None:
 )
 @pytest.mark.parametrize("force", [False, True])
 def test_foreign_files_survive_every_command(
-    command: str, option: str, force: bool, run: Path, model_dir: Path, texts: Path, tmp_path: Path,
+    command: str,
+    option: str,
+    force: bool,
+    run: Path,
+    model_dir: Path,
+    texts: Path,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     kind, arguments = COMMANDS[command, option]
     folder = tmp_path / "mine"
     before = thesis(folder)
@@ -316,8 +322,23 @@ def test_many_processes_writing_one_output_all_succeed(
 def test_an_interrupted_command_says_what_was_kept(
     number: signal.Signals, code: int, tmp_path: Path
 ) -> None:
-    line = [sys.executable, "-m", "attnaudit", "run", "--dataset", "keyword:train=200,dev=20,test=30", "--encoder", "average",
-            "--epochs", "1", *FAST, "--intervention", "seeds:count=60", "--out", str(tmp_path / "runs")]  # fmt: skip
+    line = [
+        sys.executable,
+        "-m",
+        "attnaudit",
+        "run",
+        "--dataset",
+        "keyword:train=200,dev=20,test=30",
+        "--encoder",
+        "average",
+        "--epochs",
+        "1",
+        *FAST,
+        "--intervention",
+        "seeds:count=60",
+        "--out",
+        str(tmp_path / "runs"),
+    ]
     process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for _ in range(1200):
         if len(store.find_runs([tmp_path / "runs"])) > 1:

@@ -1,4 +1,4 @@
-"""The laws hold for the package's own models, and each broken model is told which law it breaks and why."""
+"""The package's own models keep the laws; each broken model breaks the expected one."""
 
 from __future__ import annotations
 
@@ -270,8 +270,8 @@ def test_3_embeddings_that_are_detached() -> None:
 
     assert broken(Broken()) == ["3 differentiable in embeddings"]
     assert (
-        "likely cause: the graph is cut: detach, no_grad or inference_mode, or embeddings= is not used"
-        in text(Broken())
+        "likely cause: the graph is cut: detach, no_grad or inference_mode, "
+        "or embeddings= is not used" in text(Broken())
     )
 
 
@@ -318,8 +318,8 @@ def test_4_a_mode_that_is_changed() -> None:
     assert broken(WithModule()) == []
     assert broken(Broken()) == ["4 purity"]
     assert (
-        "likely cause: a hook, a mode or an attention implementation is not restored; use try/finally"
-        in text(Broken())
+        "likely cause: a hook, a mode or an attention implementation is not restored; "
+        "use try/finally" in text(Broken())
     )
 
 

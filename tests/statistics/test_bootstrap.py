@@ -33,7 +33,7 @@ def test_bootstrap_equals_scipy():
 
 
 def test_bootstrap_intervals_cover_as_often_as_they_should():
-    # 400 samples of 60 as columns would share their draws, which is harmless here: the samples are independent.
+    # The 400 samples of 60 share their draws, which is harmless: the samples are independent.
     values = torch.randn(60, 400, generator=torch.Generator().manual_seed(2)) + 3
     got = ours.bootstrap(values, level=0.8, resamples=1000)
     share = ((got.low <= 3) & (got.high >= 3)).double().mean()

@@ -1,4 +1,4 @@
-"""Several tests at once, several seeds, other lengths, and how many examples: against scipy, brute force and known answers."""
+"""Multiple tests, several seeds, lengths and sample sizes: against SciPy and known answers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_of_true_nulls_few_are_called_significant() -> None:
 
 
 def test_the_interval_over_seeds_covers_what_another_seed_would_give() -> None:
-    """Seeds differ by sd 1 and examples hardly at all: an interval over examples alone would nearly never cover 0."""
+    """Seeds differ by sd 1, examples hardly: intervals over examples alone would rarely cover 0."""
     draw = np.random.default_rng(1)
     covered = 0
     for _ in range(60):
@@ -58,7 +58,7 @@ def test_the_interval_over_seeds_covers_what_another_seed_would_give() -> None:
 
 
 def test_the_same_model_again_is_no_new_evidence() -> None:
-    """All seeds see the same texts: repeating one run leaves the interval of that run, however often."""
+    """All seeds see the same texts: repeating one run leaves the interval of that run."""
     one = np.random.default_rng(5).normal(size=400)
     alone = 2 * norm.ppf(0.975) * one.std() / math.sqrt(400)
     for count in (2, 5, 10):
@@ -67,7 +67,10 @@ def test_the_same_model_again_is_no_new_evidence() -> None:
 
 
 def test_an_interval_over_seeds_and_texts_covers_the_mean_over_all_seeds_and_texts() -> None:
-    """Texts that are hard for every seed, a little noise between seeds: drawn anew for each seed, texts would be covered half of the time."""
+    """Texts that are hard for every seed, and a little noise between seeds.
+
+    If texts were drawn again for each seed, the interval would cover half of the time.
+    """
     draw = np.random.default_rng(6)
     covered = 0
     for _ in range(100):
@@ -88,7 +91,8 @@ def test_seeds_with_texts_of_their_own_are_the_two_variances_added() -> None:
         values[seed, 200 * seed : 200 * (seed + 1)] = seed_mean + draw.normal(size=200)
     found = over_seeds(values, resamples=4000)
     means, spreads = np.nanmean(values, 1), np.nanvar(values, 1)
-    # Variance of a resampled mean: between the drawn seeds, and within each of them; a seed drawn twice brings the same texts.
+    # Variance of a resampled mean: between the drawn seeds and within each; a seed that is drawn
+    # twice has the same texts.
     expected = means.var() / 20 + spreads.mean() / 200 * (1 / 20 + 19 / 400)
     assert (found.high - found.low) / (2 * norm.ppf(0.975)) == pytest.approx(
         math.sqrt(expected), rel=0.06

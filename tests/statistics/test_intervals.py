@@ -1,4 +1,4 @@
-"""Every interval is ordered and contains its estimate and stays in range, or is NaN at both ends."""
+"""Every interval is ordered, contains its estimate and stays in range, or is NaN."""
 
 from __future__ import annotations
 

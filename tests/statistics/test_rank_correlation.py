@@ -27,7 +27,7 @@ def test_kendall_equals_scipy(levels):
 
 @pytest.mark.parametrize("n", [2, 3, 5, 32, 33, 34, 35, 60, 171, 200])
 def test_kendall_of_almost_sorted_scores_has_the_exact_p_of_scipy(n):
-    """None, one or two pairs out of place, either way round: where SciPy switches between exact and normal."""
+    """None, one or two pairs out of place, where SciPy switches between exact and normal."""
     up = np.arange(float(n))
     orders = [up]
     for swaps in (1, 2):

@@ -92,7 +92,7 @@ def test_undefined_values_are_nan(name):
     mask[3, 1:] = False
     mask[4] = False
     got, turned = statistic(x, y, mask), statistic(y, x, mask)
-    # The released top-k has a value for constants and for one item; NaN scores and no items have none anywhere.
+    # The released top-k has a value for constants and for one item.
     undefined = (
         [False, False, True, False, True]
         if name == "top_k_code"

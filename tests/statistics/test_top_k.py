@@ -83,7 +83,7 @@ def test_top_k_kendall_equals_brute_force(levels, penalty, fidelity, brute):
     ("k", "released"), [(1, 1.0), (2, 0.875), (3, 0.8333), (5, 0.8), (10, 0.775), (20, 0.7625)]
 )
 def test_disjoint_lists_score_minus_1_and_not_what_was_released(k, released):
-    """What the released code says of disjoint top-k lists of 40 items, where Fagin's distance says -1."""
+    """The released code's values for disjoint top-k lists of 40 items; Fagin's is -1."""
     x = torch.arange(40.0).expand(1, 40)
     mask = torch.ones(1, 40, dtype=torch.bool)
     assert round(ours.top_k_kendall(x, -x, k, mask, fidelity="code").item(), 4) == released
@@ -101,7 +101,7 @@ def test_disjoint_lists_score_minus_1_and_not_what_was_released(k, released):
     ],
 )
 def test_independent_scores_have_the_published_means(n, k, released, fagin):
-    """Published means over 1000 pairs of independent random scores: the released code's, and Fagin's K^(1/2)."""
+    """Published means over 1000 pairs: of the released code, and of Fagin's K^(1/2)."""
     source = torch.Generator().manual_seed(n + k)
     x, y = torch.rand(2, 4000, n, generator=source)
     for fidelity, published in (("code", released), ("corrected", fagin)):
