@@ -11,7 +11,7 @@ from attnaudit.core.paths import without_folders
 from attnaudit.report.inline_data import rounded
 from attnaudit.report.model_words import model_words
 from attnaudit.results.card import Finding
-from attnaudit.results.number_formats import is_missing, number
+from attnaudit.results.number_formats import is_missing, number, with_interval
 from attnaudit.results.results import Results
 from attnaudit.results.rows import one_line_per_metric
 from attnaudit.results.store import distinguishing_choices

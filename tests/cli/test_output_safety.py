@@ -1,16 +1,14 @@
-"""Nothing of the user's is lost: outputs replace only what attnaudit wrote itself, and are whole or not there."""
+"""No command loses a user's file: outputs replace only what attnaudit itself wrote."""
 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -20,11 +18,8 @@ import typer
 import attnaudit
 from attnaudit.auditing.audit import audit
 from attnaudit.cli import app, main
-from attnaudit.core import output_folders, temporary
 from attnaudit.core.errors import InputError, OutputError
-from attnaudit.core.interruption import Interrupted
-from attnaudit.core.output_files import MANIFEST, check_file, write_file
-from attnaudit.core.output_folders import check_folder, write_folder
+from attnaudit.core.output_files import MANIFEST, check_file
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results import checksums, store
 from attnaudit.results.results import Results
@@ -41,6 +36,8 @@ RUN = [
     "--epochs",
     "1",
 ]
+
+
 FAST = ["--audits", "uniform_attention", "--measures", "random"]
 
 
@@ -108,9 +105,11 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     }
 
 
-# Every command with an option that names an output, and how it is called on a folder with foreign files in it. "folder" options get the
-# folder itself; "file" options each of its files.
+# Every command with an option that names an output, and how it is called on a folder with foreign
+# files in it. "folder" options get the folder itself; "file" options each of its files.
 Arguments = Callable[[Path, Path, Path], list[object]]
+
+
 COMMANDS: dict[tuple[str, str], tuple[str, Arguments]] = {
     ("run", "--out"): ("holds", lambda run, model, data: [*RUN[1:], *FAST]),
     ("audit", "--out"): ("folder", lambda run, model, data: [model, "--data", data, *FAST]),
@@ -149,9 +148,15 @@ def test_every_command_that_writes_is_tested_on_foreign_files() -> None:
 )
 @pytest.mark.parametrize("force", [False, True])
 def test_foreign_files_survive_every_command(
-    command: str, option: str, force: bool, run: Path, model_dir: Path, texts: Path, tmp_path: Path,
+    command: str,
+    option: str,
+    force: bool,
+    run: Path,
+    model_dir: Path,
+    texts: Path,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     kind, arguments = COMMANDS[command, option]
     folder = tmp_path / "mine"
     before = thesis(folder)
@@ -213,134 +218,6 @@ def test_folders_that_are_not_for_results_are_rejected_before_any_work(
             with pytest.raises(InputError):
                 results.save(place, force=force)
     assert (snapshot(tmp_path), snapshot(model_dir)) == before
-
-
-def test_our_own_results_are_replaced_only_by_force_and_files_in_them_are_kept(
-    results: Results, tmp_path: Path
-) -> None:
-    folder = results.save(tmp_path / "out")
-    (folder / "notes.md").write_text("mine", encoding="utf-8")
-    (folder / "figures").mkdir()
-    (folder / "figures" / "plot.pdf").write_bytes(b"mine too")
-    (folder / "latest").symlink_to("notes.md")
-    with pytest.raises(InputError, match=r"holds results already.*--force"):
-        results.save(folder)
-    other = audit(
-        Glass("inert"),
-        glass_batch(8),
-        audits=["permutation"],
-        measures=["random"],
-        show_progress=False,
-    )
-    other.save(folder, force=True)
-    pd.testing.assert_frame_equal(store.load_results(folder).values, other.values)
-    assert (folder / "notes.md").read_text(encoding="utf-8") == "mine"
-    assert (folder / "figures" / "plot.pdf").read_bytes() == b"mine too"
-    assert (folder / "latest").is_symlink()
-    assert [each.name for each in tmp_path.iterdir()] == ["out"]
-
-
-def test_an_empty_folder_and_a_link_to_one_may_be_filled(results: Results, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "empty")
-    results.save(tmp_path / "link")
-    assert (tmp_path / "link").is_symlink()
-    assert store.is_complete(tmp_path / "empty")
-
-
-@pytest.mark.parametrize("moment", ["old set aside", "new in place"])
-def test_a_kill_during_the_swap_leaves_a_whole_run(
-    results: Results, tmp_path: Path, moment: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As after SIGKILL: what the block's cleaning up would do is not done either."""
-    folder = results.save(tmp_path / "out")
-    renames = 0
-    real = Path.rename
-
-    def rename(self: Path, target: Path) -> Path:
-        nonlocal renames
-        moved = real(self, target)
-        renames += 1
-        if renames == (1 if moment == "old set aside" else 2):
-            os._exit(9)
-        return moved
-
-    child = os.fork()
-    if child == 0:
-        monkeypatch.setattr(Path, "rename", rename)
-        results.save(folder, force=True)
-        os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-    left = [each for each in tmp_path.iterdir() if temporary.is_temporary(each)]
-    assert left
-    assert store.find_runs([tmp_path]) in ([folder], [tmp_path])  # never a draft
-    for each in left:
-        os.utime(each, (0, 0))  # long ago
-    check_folder(tmp_path / "another")  # whoever writes there next puts things right
-    assert [each.name for each in tmp_path.iterdir()] == ["out"]
-    pd.testing.assert_frame_equal(store.load_results(folder).values, results.values)
-
-
-def test_a_draft_is_no_run_and_an_abandoned_one_is_removed_but_not_one_in_use(
-    results: Results, tmp_path: Path
-) -> None:
-    abandoned, in_use = (tmp_path / f"{temporary.DRAFT}{name}" for name in ("1-a", "2-b"))
-    for draft in (abandoned, in_use):
-        draft.mkdir()
-        store.write_results(results, draft)
-    folder = results.save(tmp_path / "out")
-    assert {each.name for each in tmp_path.iterdir()} == {
-        abandoned.name,
-        in_use.name,
-        "out",
-    }  # too young to tell
-    assert store.find_runs([tmp_path]) == [folder]
-    assert not store.is_complete(abandoned)
-    for draft in (abandoned, in_use):
-        os.utime(draft, (0, 0))
-    with temporary.held(in_use):
-        temporary.tidy(tmp_path)
-        assert {each.name for each in tmp_path.iterdir()} == {in_use.name, "out"}
-    temporary.tidy(tmp_path)
-    assert [each.name for each in tmp_path.iterdir()] == ["out"]
-
-
-def test_what_another_process_wrote_meanwhile_is_left_and_ours_is_kept_next_to_it(
-    results: Results, tmp_path: Path
-) -> None:
-    def write(draft: Path) -> None:
-        store.write_results(results, draft)
-        results.save(tmp_path / "out")  # the other process
-
-    with pytest.raises(InputError, match=r"out.other-1"):
-        write_folder(tmp_path / "out", write)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["out", "out.other-1"]
-    assert store.is_complete(tmp_path / "out.other-1")
-
-
-def test_without_room_the_results_are_kept_elsewhere_and_the_message_says_where(
-    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
-    real = pd.DataFrame.to_parquet
-
-    def full(self: pd.DataFrame, path: Path, **options: object) -> None:
-        if elsewhere not in Path(path).parents:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        real(self, path, **options)
-
-    monkeypatch.setattr(pd.DataFrame, "to_parquet", full)
-    with pytest.raises(
-        OutputError, match=r"No space left on device.*were kept in .*make room, then move"
-    ) as caught:
-        results.save(tmp_path / "out")
-    (kept,) = elsewhere.glob("*/out")
-    assert str(kept) in str(caught.value)
-    monkeypatch.undo()
-    pd.testing.assert_frame_equal(store.load_results(kept).values, results.values)
-    assert not (tmp_path / "out").exists()
 
 
 def test_without_room_for_the_page_the_card_was_printed_and_the_results_are_kept(
@@ -415,19 +292,6 @@ def test_a_table_that_was_edited_is_not_written_over(
     assert table.read_bytes() == written
 
 
-def test_many_writers_of_one_file_all_succeed(tmp_path: Path) -> None:
-    def write(number: int) -> None:
-        write_file(tmp_path / f"table-{number % 3}.csv", "a,b\n1,2\n", kind="table")
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(write, range(200)))
-    assert sorted(each.name for each in tmp_path.iterdir()) == [
-        MANIFEST,
-        *(f"table-{n}.csv" for n in range(3)),
-    ]
-    assert len(json.loads((tmp_path / MANIFEST).read_text())) == 3
-
-
 @pytest.mark.parametrize(
     "command", [["report"], ["figures", "--only", "flip_table", "--format", "png"]]
 )
@@ -458,8 +322,23 @@ def test_many_processes_writing_one_output_all_succeed(
 def test_an_interrupted_command_says_what_was_kept(
     number: signal.Signals, code: int, tmp_path: Path
 ) -> None:
-    line = [sys.executable, "-m", "attnaudit", "run", "--dataset", "keyword:train=200,dev=20,test=30", "--encoder", "average",
-            "--epochs", "1", *FAST, "--intervention", "seeds:count=60", "--out", str(tmp_path / "runs")]  # fmt: skip
+    line = [
+        sys.executable,
+        "-m",
+        "attnaudit",
+        "run",
+        "--dataset",
+        "keyword:train=200,dev=20,test=30",
+        "--encoder",
+        "average",
+        "--epochs",
+        "1",
+        *FAST,
+        "--intervention",
+        "seeds:count=60",
+        "--out",
+        str(tmp_path / "runs"),
+    ]
     process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for _ in range(1200):
         if len(store.find_runs([tmp_path / "runs"])) > 1:
@@ -473,13 +352,6 @@ def test_an_interrupted_command_says_what_was_kept(
     left = list((tmp_path / "runs").iterdir())
     assert left
     assert all(store.is_complete(each) for each in left)
-
-
-def test_an_interruption_before_anything_is_finished_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("attnaudit.core.interruption.finished", [])
-    assert "nothing half-written is left" in str(Interrupted(signal.SIGINT))
 
 
 def test_an_edited_file_gets_a_run_next_to_the_old_one(
@@ -538,7 +410,3 @@ def test_force_keeps_a_corpus_audit_of_the_same_model_and_names_one_that_no_long
     assert (folder / "fits").is_dir()
     assert not (folder / "mutual_information-seed_0").exists()
     assert "mutual_information-seed_0" in capsys.readouterr().err
-
-
-def test_marks_are_those_of_the_folders_we_write() -> None:
-    assert set(output_folders.MARKS) == {"run.json", "intervention.json", "corpus_audit.json"}

@@ -1,4 +1,4 @@
-"""The laws hold for the package's own models, and each broken model is told which law it breaks and why."""
+"""The package's own models keep the laws; each broken model breaks the expected one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from torch import Tensor, nn
 
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.item_deletion import leave_out_by_reading
-from attnaudit.core.simplex import random_alpha
-from attnaudit.core.tolerance import tolerance_of
 from attnaudit.laws.checks import check_model
 from attnaudit.laws.report import LawReport
 from attnaudit.models import Architecture, Attentive, build
@@ -39,7 +37,7 @@ def text(model: object, batch: Batch = BATCH) -> str:
     return str(check_model(model, batch))  # type: ignore[arg-type]
 
 
-# Models that keep the laws ------------------------------------------------------------------------------------------------
+# Models that keep the laws
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -124,7 +122,7 @@ def test_the_query_changes_the_answer_of_an_attentive_model() -> None:
     assert (other.logits - model.read(batch).logits).abs().max() > 0.1
 
 
-# Models that break one ----------------------------------------------------------------------------------------------------
+# Models that break one
 
 
 class Wrapped:
@@ -272,8 +270,8 @@ def test_3_embeddings_that_are_detached() -> None:
 
     assert broken(Broken()) == ["3 differentiable in embeddings"]
     assert (
-        "likely cause: the graph is cut: detach, no_grad or inference_mode, or embeddings= is not used"
-        in text(Broken())
+        "likely cause: the graph is cut: detach, no_grad or inference_mode, "
+        "or embeddings= is not used" in text(Broken())
     )
 
 
@@ -320,8 +318,8 @@ def test_4_a_mode_that_is_changed() -> None:
     assert broken(WithModule()) == []
     assert broken(Broken()) == ["4 purity"]
     assert (
-        "likely cause: a hook, a mode or an attention implementation is not restored; use try/finally"
-        in text(Broken())
+        "likely cause: a hook, a mode or an attention implementation is not restored; "
+        "use try/finally" in text(Broken())
     )
 
 
@@ -537,28 +535,6 @@ def test_8_cannot_tell_where_every_text_is_one_word() -> None:
     assert "8 leave_out equals reading again without the item" in with_verdict(
         check_model(LeavesOut(), one), "cannot tell"
     )
-
-
-# The instruments themselves -----------------------------------------------------------------------------------------------
-
-
-def test_tolerance_is_absolute_in_float64_and_relative_in_float32() -> None:
-    assert tolerance_of(torch.tensor([1e6], dtype=torch.float64)) == 1e-10
-    assert tolerance_of(torch.tensor([-200.0, math.nan])) == pytest.approx(2e-3)
-    assert tolerance_of(torch.tensor([0.1])) == 1e-5
-    assert tolerance_of(torch.tensor([])) == 1e-5
-
-
-def test_random_attentions_lie_on_the_simplex_and_the_mask_and_are_evenly_spread() -> None:
-    mask = torch.tensor([[[True, True, True, False]], [[False] * 4]])
-    alpha = random_alpha(mask, 0, torch.float64, count=4000)
-    assert alpha.shape == (2, 4000, 1, 4)
-    assert (alpha[1] == 0).all()
-    assert (alpha[0, ..., 3] == 0).all()
-    torch.testing.assert_close(alpha[0].sum(-1), torch.ones(4000, 1).double(), rtol=0, atol=1e-12)
-    # A flat Dirichlet over three items: mean 1/3, variance 1/18.
-    assert (alpha[0, :, 0, :3].mean(0) - 1 / 3).abs().max() < 0.02
-    assert (alpha[0, :, 0, :3].var(0) - 1 / 18).abs().max() < 0.005
 
 
 def test_all_glass_kinds_are_tried_here() -> None:
