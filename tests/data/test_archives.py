@@ -1,4 +1,4 @@
-"""Archives as input from outside: the same corpus in any of them, cut short, damaged, hostile, and far larger than they look."""
+"""Archives as untrusted input: complete, cut short, damaged, hostile and decompression bombs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _zip(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
     return path
 
 
-# The same corpus ---------------------------------------------------------------------------------------------------------
+# The same corpus ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -138,7 +138,7 @@ def test_names_and_places_of_files(tmp_path: Path) -> None:
     assert not _texts(path, "n/x.txt", "X.txt")
 
 
-# Cut short and damaged ---------------------------------------------------------------------------------------------------
+# Cut short and damaged ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -229,7 +229,7 @@ def test_a_changed_byte_is_noticed(
 def test_a_tar_archive_that_only_looks_whole_is_refused(
     tmp_path: Path, change: Callable[[bytes, int], bytes], problem: str, kind: str
 ) -> None:
-    """Broken between two members, where the library stops without a word; compressed afterwards, so that no checksum tells."""
+    """Cut between two members, which tarfile does not report; compressed after the damage."""
     texts = [(f"{name}.txt", name.encode() * 300) for name in "abc"]
     whole = _tar(tmp_path / "a.tar", *texts).read_bytes()
     assert list(_texts(tmp_path / "a.tar")) == ["a.txt", "b.txt", "c.txt"]
@@ -276,7 +276,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         _texts(tmp_path / "none.txt")
 
 
-# Hostile -----------------------------------------------------------------------------------------------------------------
+# Hostile ------------------------------------------------------------------------------------------
 
 OUTSIDE = [
     "/etc/x.txt",
@@ -459,7 +459,7 @@ def test_names_in_a_zip_that_are_not_what_they_claim(tmp_path: Path, flag: int) 
         assert list(_texts(path).values()) == ["x"]
 
 
-# Bombs -------------------------------------------------------------------------------------------------------------------
+# Bombs --------------------------------------------------------------------------------------------
 
 
 def _bomb(folder: Path, kind: str, size: int) -> Path:
@@ -478,8 +478,19 @@ def _bomb(folder: Path, kind: str, size: int) -> Path:
     return _tar(path, (name, data), kind=outer.removeprefix(".tar").removeprefix("."))
 
 
-BOMBS = [".gz", ".xz", ".bz2", "text in .tar.gz", "text in .tar.xz", "text in .tar.bz2", "text in .zip",
-         ".gz in .zip", ".xz in .zip", ".gz in .tar", ".bz2 in .tar.gz"]  # fmt: skip
+BOMBS = [
+    ".gz",
+    ".xz",
+    ".bz2",
+    "text in .tar.gz",
+    "text in .tar.xz",
+    "text in .tar.bz2",
+    "text in .zip",
+    ".gz in .zip",
+    ".xz in .zip",
+    ".gz in .tar",
+    ".bz2 in .tar.gz",
+]
 
 
 def _line_count(path: Path, *patterns: str) -> int:

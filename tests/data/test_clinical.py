@@ -1,4 +1,4 @@
-"""adr_tweets and mimic on small made files in the official formats: both corpora may not be passed on."""
+"""adr_tweets and mimic on small generated files: the corpora may not be redistributed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from attnaudit.data.corpora.mimic_notes import discharge_notes, words
 from attnaudit.data.reading.preprocessing import Preparation
 from attnaudit.data.splits import Example, Splits
 
-# Tweets -----------------------------------------------------------------------------------------------------------------
+# Tweets -------------------------------------------------------------------------------------------
 
 
 def test_tweets_are_read_split_and_the_missing_ones_counted(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_wrong_options_of_adr_tweets_are_told_before_reading(
         adr_tweets(tmp_path / "nowhere", **wrong)
 
 
-# MIMIC: which admissions, and their labels ------------------------------------------------------------------------------
+# MIMIC: which admissions, and their labels --------------------------------------------------------
 
 
 def test_anemia_is_acute_only_against_chronic_only(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_the_labels_of_the_papers_text_are_the_other_way_round_in_the_same_split
 
 
 def test_the_anemia_split_is_that_of_the_released_code(tmp_path: Path) -> None:
-    """Its frame has the chronic admissions before the acute ones, each by patient and admission, and its seed is 12939."""
+    """Its frame has chronic before acute admissions, by patient and admission; seed 12939."""
     from sklearn.model_selection import train_test_split
 
     codes = _anemia(60)
@@ -222,7 +222,7 @@ def test_the_released_splits_need_the_lists(tmp_path: Path) -> None:
         mimic(_mimic(tmp_path, _anemia(40)), splits="released")
 
 
-# MIMIC: the texts -------------------------------------------------------------------------------------------------------
+# MIMIC: the texts ---------------------------------------------------------------------------------
 
 
 def test_addenda_follow_their_reports_by_date_whatever_the_order_of_the_file(
@@ -314,7 +314,7 @@ def test_lengths_are_those_of_the_released_code(tmp_path: Path) -> None:
     }
 
 
-# MIMIC: the files -------------------------------------------------------------------------------------------------------
+# MIMIC: the files ---------------------------------------------------------------------------------
 
 
 def test_compressed_tables_and_the_whole_archive_give_the_same(tmp_path: Path) -> None:
@@ -450,7 +450,7 @@ def test_wrong_options_of_mimic_are_told_before_reading(
 
 
 def test_notes_are_streamed_and_unwanted_ones_are_not_kept(tmp_path: Path) -> None:
-    """Twelve megabytes of other notes between two wanted ones: only a small part of them is ever in memory."""
+    """Of twelve megabytes of notes that are not needed, only a small part is ever in memory."""
     others = [_note(200 + number, "word " * 4_000) for number in range(300)]
     others += [_note(100, "word " * 4_000, category="Radiology") for _ in range(300)]
     place = _mimic(
@@ -474,7 +474,7 @@ def test_notes_are_streamed_and_unwanted_ones_are_not_kept(tmp_path: Path) -> No
         next(notes)
 
 
-# Made files -------------------------------------------------------------------------------------------------------------
+# Made files ---------------------------------------------------------------------------------------
 
 
 def _tweet(number: int, label: int) -> str:
@@ -516,7 +516,8 @@ def _note(
 
 def _text(admission: int | str) -> str:
     """Of two lengths, so that the shortest are not all."""
-    return f"The patient of admission {admission}\ncame in and{' soon' * (int(str(admission) or 0) % 3 > 0)} went out."
+    soon = " soon" * (int(str(admission) or 0) % 3 > 0)
+    return f"The patient of admission {admission}\ncame in and{soon} went out."
 
 
 def _mimic(

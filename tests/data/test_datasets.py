@@ -1,4 +1,4 @@
-"""Simulated corpora, the bAbI text format, tokenisers, the SST reader on made trees, and choosing a dataset by name."""
+"""Simulators, the bAbI text format, tokenisers, the SST reader, and loading datasets by name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TEXT = """1 Ann went to the attic.
 """
 
 
-# bAbI: the simulator ----------------------------------------------------------------------------------------------------
+# bAbI: the simulator ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("task", [1, 2, 3])
@@ -116,7 +116,7 @@ def test_babi_answers_are_about_even() -> None:
     assert all(800 < count < 1200 for count in counts.values())
 
 
-# bAbI: the text format --------------------------------------------------------------------------------------------------
+# bAbI: the text format ----------------------------------------------------------------------------
 
 
 def test_examples_of_a_text_in_the_official_format() -> None:
@@ -193,7 +193,7 @@ def test_an_answer_outside_the_classes_is_refused() -> None:
         examples(parse(TEXT), ["attic"], split="dev")
 
 
-# keyword ----------------------------------------------------------------------------------------------------------------
+# keyword ------------------------------------------------------------------------------------------
 
 
 def test_the_evidence_words_decide_and_are_marked() -> None:
@@ -246,7 +246,7 @@ def test_keyword_depends_on_the_seed_and_on_nothing_else() -> None:
     assert made.train == keyword(train=40, dev=5, test=5, seed=3).train[:20]
 
 
-# options ----------------------------------------------------------------------------------------------------------------
+# options ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -263,11 +263,13 @@ def test_keyword_depends_on_the_seed_and_on_nothing_else() -> None:
         ("keyword:test=-1", "keyword: test must be a whole number of at least 0, got -1."),
         (
             "keyword:length=8,jitter=5",
-            "keyword: 1 evidence words and 3 distractors do not fit into the shortest text of 3 tokens",
+            "keyword: 1 evidence words and 3 distractors do not fit into the shortest text "
+            "of 3 tokens",
         ),
         (
             "babi:tsk=1",
-            "The dataset 'babi' has no option 'tsk'. Choose from: task, train, dev_share, test, seed.",
+            "The dataset 'babi' has no option 'tsk'. "
+            "Choose from: task, train, dev_share, test, seed.",
         ),
         ("kyword", "There is no dataset 'kyword'. Did you mean 'keyword'? Choose from: "),
     ],
@@ -304,7 +306,7 @@ def test_options_of_datasets_are_keyword_only() -> None:
             )
 
 
-# tokenisers -------------------------------------------------------------------------------------------------------------
+# tokenisers ---------------------------------------------------------------------------------------
 
 SENTENCE = "It isn't well-made, in 2004!"
 
@@ -374,9 +376,12 @@ def test_cleaning() -> None:
     assert Cleaner(replace_numbers=False).clean(["The", "21st"]) == ("the", "21st")
 
 
-# SST --------------------------------------------------------------------------------------------------------------------
+# SST ----------------------------------------------------------------------------------------------
 
-GOOD = "(4 (2 (2 A) (2 (3 warm) (2 (2 ,) (3 well-made)))) (2 (2 -LRB-) (2 (2 21st) (2 (2 Century) (2 (2 -RRB-) (2 film))))))"
+GOOD = (
+    "(4 (2 (2 A) (2 (3 warm) (2 (2 ,) (3 well-made)))) "
+    "(2 (2 -LRB-) (2 (2 21st) (2 (2 Century) (2 (2 -RRB-) (2 film))))))"
+)
 BAD = (
     "(0 (1 It) (1 (1 's) (0 (1 one) (0 (1 dull) (0 (2 and) (0 (2 very) (0 (1 long) (0 slog))))))))"
 )
@@ -505,7 +510,7 @@ def test_readers_get_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyP
         load("sst", data_dir=tmp_path / "nowhere")
 
 
-# A second way to the answer ---------------------------------------------------------------------------------------------
+# A second way to the answer -----------------------------------------------------------------------
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -527,7 +532,7 @@ def _sentences(example: Example) -> list[list[str]]:
 
 
 def _replay(sentences: list[list[str]], query: tuple[str, ...]) -> str | None:
-    """Follow everybody and everything through the story; where every thing has been is a list of places."""
+    """Follow people and things through the story; the places of a thing are a list."""
     person_at: dict[str, str] = {}
     holder: dict[str, str] = {}
     been: dict[str, list[str]] = {}
@@ -556,7 +561,7 @@ def _replay(sentences: list[list[str]], query: tuple[str, ...]) -> str | None:
 
 
 def _from_facts(facts: list[list[str]], query: tuple[str, ...]) -> str:
-    """From the supporting sentences alone: the last place, or the one before the place asked about."""
+    """From the supporting sentences only: the last place, or the one before the place asked for."""
     places = [sentence[-1] for sentence in facts if sentence[-1] in PLACES]
     assert len({sentence[0] for sentence in facts}) == 1
     if "before" in query:

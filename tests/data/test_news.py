@@ -1,4 +1,4 @@
-"""20 Newsgroups, AG News, Yelp, Amazon and Yahoo from small files in their official formats, good and bad."""
+"""20 Newsgroups, AG News, Yelp, Amazon and Yahoo on small generated files, good and bad."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _labels(examples: object) -> Counter[int]:
     return Counter(each.label for each in examples)  # type: ignore[attr-defined]
 
 
-# 20 Newsgroups ----------------------------------------------------------------------------------------------------------
+# 20 Newsgroups ------------------------------------------------------------------------------------
 
 
 def _posts(
@@ -65,7 +65,8 @@ def _posts(
             home.mkdir(parents=True)
             for number in range(count):
                 words = f"{part} {group.split('.')[-1]} post {'abcdefghijklmnopqrstuvwxyz'[number]}"
-                text = f"{HEADER}Bob writes:\n> quoted words\n\nOne {words}, and two more!\n\n-- \nAnn\n"
+                body = f"One {words}, and two more!\n\n-- \nAnn\n"
+                text = f"{HEADER}Bob writes:\n> quoted words\n\n{body}"
                 (home / str(52000 + number)).write_bytes(text.encode("latin-1"))
     return folder
 
@@ -320,7 +321,7 @@ def test_the_known_sizes_add_up() -> None:
     assert list(GROUPS) == sorted(GROUPS)
 
 
-# csv of Zhang et al. ----------------------------------------------------------------------------------------------------
+# csv of Zhang et al. ------------------------------------------------------------------------------
 
 NEWS = [
     ("1", "Talks resume", "Leaders meet in Oslo on 3 May."),
@@ -519,7 +520,7 @@ def test_news_without_a_test_file_are_told(tmp_path: Path) -> None:
         ag_news(tmp_path / "ag_news", tokeniser="regex")
 
 
-# Yelp, Amazon, Yahoo ----------------------------------------------------------------------------------------------------
+# Yelp, Amazon, Yahoo ------------------------------------------------------------------------------
 
 
 def _both(folder: Path, rows: list[tuple[str, ...]]) -> Path:

@@ -1,4 +1,4 @@
-"""What all readers share: rows, tokens, preparation, division, and the store of parsed corpora, on hostile input and against plain second ways."""
+"""What all readers share: rows, tokens, preprocessing, splitting and the cache."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _skipping(rows: Callable[..., Any], content: bytes, **more: Any) -> tuple[li
     return [row for _, row in rows(_file(content), bad, **more)], bad
 
 
-# Lines -------------------------------------------------------------------------------------------------------------------
+# Lines --------------------------------------------------------------------------------------------
 
 
 def test_lines_and_their_numbers() -> None:
@@ -158,7 +158,7 @@ def test_only_errors_of_input_are_skipped() -> None:
         raise KeyError("a mistake of ours")
 
 
-# JSON --------------------------------------------------------------------------------------------------------------------
+# JSON ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_json_as_deep_as_the_stack_is_read_or_told(spare: int) -> None:
     assert len(kept) + bad.count == 1
 
 
-# csv ---------------------------------------------------------------------------------------------------------------------
+# csv ----------------------------------------------------------------------------------------------
 
 
 def _csv(content: bytes, **more: Any) -> list[tuple[str, list[str]]]:
@@ -304,7 +304,7 @@ def test_rows_by_column() -> None:
     assert (kept, bad.count) == ([{"label": "2", "text": "two", "more": "x"}], 1)
 
 
-# Tokenisers --------------------------------------------------------------------------------------------------------------
+# Tokenisers ---------------------------------------------------------------------------------------
 
 UNICODE = st.text(
     st.characters(exclude_categories=("Cs",))
@@ -322,7 +322,7 @@ def _tokenisers() -> dict[str, Tokeniser]:
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(text=UNICODE)
 def test_the_keras_rule(text: str) -> None:
-    """As published: these characters become blanks, and the text is split at blanks; empty pieces are no words."""
+    """As published: these characters become blanks, at which the text is split."""
     plain = text
     for mark in '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n':
         plain = plain.replace(mark, " ")
@@ -349,7 +349,7 @@ def test_nothing_but_blanks_is_lost(text: str) -> None:
         assert all(token.strip() for token in tokens)
 
 
-# Preparation -------------------------------------------------------------------------------------------------------------
+# Preparation --------------------------------------------------------------------------------------
 
 
 def _prepared(texts: list[Text], **options: Any) -> tuple[tuple[Example, ...], Preparation]:
@@ -414,7 +414,7 @@ def test_evidence_is_the_tokens_that_share_a_character_with_a_span(
     )
 )
 def test_numbers_of_sentences(tokens: list[str]) -> None:
-    """By hand: walk along and remember whether an end was met since the last word or opening mark."""
+    """By hand: remember whether a sentence ended since the last word or opening mark."""
     number, ended, expected = 0, False, []
     for at, token in enumerate(tokens):
         closes = token in {".", "!", "?", '"', "'", ")", "]", "”"}
@@ -514,7 +514,7 @@ def test_checks_of_options() -> None:
             check()
 
 
-# Division ----------------------------------------------------------------------------------------------------------------
+# Division -----------------------------------------------------------------------------------------
 
 
 def _examples(labels: list[int | None]) -> list[Example]:
@@ -570,7 +570,7 @@ def test_a_seed_that_is_none_is_told(seed: Any) -> None:
         divide(_examples([0, 1] * 5), 0.2, seed=seed)
 
 
-# The store ---------------------------------------------------------------------------------------------------------------
+# The store ----------------------------------------------------------------------------------------
 
 WORD = st.text(st.characters(exclude_categories=("Cs",)), max_size=5)
 
@@ -687,7 +687,7 @@ def test_a_failed_save_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not list(tmp_path.iterdir())
 
 
-# The cache ---------------------------------------------------------------------------------------------------------------
+# The cache ----------------------------------------------------------------------------------------
 
 
 class Counted:
@@ -874,7 +874,7 @@ def _save_often(folder: str, seed: int) -> None:
 
 
 def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
-    """Whoever is last wins; what lies there is whole at any time. The processes are copies, so that all addresses are the same."""
+    """The last writer wins, and the file is complete at any time. Processes are forks of one."""
     copies = multiprocessing.get_context("fork")
     writers = [copies.Process(target=_save_often, args=(str(tmp_path), seed)) for seed in range(2)]
     parquet_cache.save(_some(40), tmp_path / "kept")
@@ -891,7 +891,7 @@ def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["kept"]
 
 
-# IMDB on made files ------------------------------------------------------------------------------------------------------
+# IMDB on made files -------------------------------------------------------------------------------
 
 
 def _reviews(folder: Path, names: list[str]) -> Path:
@@ -923,15 +923,28 @@ def test_imdb_words_labels_and_stars(tmp_path: Path) -> None:
     assert plain.train[5].tokens == ("a", "review", "no", "2", "of", "train", "/", "pos", ".")
     stars = _imdb(tmp_path, labels="stars")
     assert [stars.classes[each.label or 0] for each in stars.train] == [
-        "1 star", "2 stars", "3 stars", "10 stars", "9 stars", "8 stars",
-    ]  # fmt: skip
+        "1 star",
+        "2 stars",
+        "3 stars",
+        "10 stars",
+        "9 stars",
+        "8 stars",
+    ]
 
 
 @pytest.mark.parametrize(
     "name",
-    ["train/neg/7_7.txt", "train/pos/7_4.txt", "train/pos/7_5.txt", "test/neg/7_0.txt", "test/neg/x_1.txt",
-     "test/neg/²_1.txt", "test/pos/1_" + "9" * 200 + ".txt", "test/pos/7.txt"],
-)  # fmt: skip
+    [
+        "train/neg/7_7.txt",
+        "train/pos/7_4.txt",
+        "train/pos/7_5.txt",
+        "test/neg/7_0.txt",
+        "test/neg/x_1.txt",
+        "test/neg/²_1.txt",
+        "test/pos/1_" + "9" * 200 + ".txt",
+        "test/pos/7.txt",
+    ],
+)
 def test_imdb_names_that_are_none_are_told(tmp_path: Path, name: str) -> None:
     place = _reviews(tmp_path, [name])
     with pytest.raises(InputError, match=r"expected a file name <number>_<stars>\.txt"):

@@ -1,4 +1,4 @@
-"""Pretrained vectors: every format gives the same rows, and words without a vector depend on nothing but their name."""
+"""Pretrained vectors: every format gives the same rows; other words depend on their name only."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_words_without_a_vector_are_standard_normal(tmp_path: Path) -> None:
 
 
 def test_words_with_blanks_are_read_past(tmp_path: Path) -> None:
-    """GloVe 840B holds words such as ". . ."; U+0085 and U+2028 are words there too, not ends of lines."""
+    """GloVe 840B has words such as ". . ."; U+0085 and U+2028 are words too, not line ends."""
     path = tmp_path / "v.txt"
     path.write_text(
         "the 1 2 3\n. . . 4 5 6\n\u2028 1 1 1\nx\u0085y 1 1 1\nfilm 7 8 9\n", encoding="utf-8"
