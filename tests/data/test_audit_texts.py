@@ -258,7 +258,7 @@ def test_utf_16_big_endian_and_json(tmp_path: Path) -> None:
     assert texts(read_texts(path)) == ["naïve"]
 
 
-def test_bytes_of_another_encoding_are_told_by_line_with_what_to_write(tmp_path: Path) -> None:
+def test_bytes_of_another_encoding_are_reported_by_line_with_what_to_write(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_bytes(CONTENT.encode("cp1252"))
     words = message(path)
@@ -347,7 +347,7 @@ def test_json_arrays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", [b"\n", b"a,b\n", b"x" * 1000])
-def test_a_gzip_bomb_ends_in_words_soon(tmp_path: Path, line: bytes) -> None:
+def test_a_gzip_bomb_is_reported_soon(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "d.csv.gz"
     with gzip.open(path, "wb", compresslevel=1) as stream:
         stream.write(b"text,label\n")

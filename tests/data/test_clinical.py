@@ -57,7 +57,9 @@ def test_tweets_have_six_to_ninety_nine_tokens(tmp_path: Path) -> None:
     assert sum(dropped[f"{split}, long"] for split in ("train", "dev", "test")) == 20
 
 
-def test_a_list_of_ids_beside_the_texts_and_tweets_met_twice_do_no_harm(tmp_path: Path) -> None:
+def test_a_list_of_ids_next_to_the_texts_and_tweets_occurring_twice_do_no_harm(
+    tmp_path: Path,
+) -> None:
     rows = [_tweet(number, number % 2) for number in range(40)]
     _tweets(tmp_path, [*rows, rows[0], _tweet(1, 0)])
     (tmp_path / "a_list.txt").write_text(
@@ -98,7 +100,7 @@ def test_a_bad_tweet_is_named_or_skipped_and_counted(tmp_path: Path, line: str) 
     assert (len(_all(read)), read.notes["skipped"]["rows"]) == (40, 1)
 
 
-def test_tweets_of_one_class_are_refused(tmp_path: Path) -> None:
+def test_tweets_of_one_class_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="training labels are the same"):
         adr_tweets(_tweets(tmp_path, [_tweet(number, 1) for number in range(40)]))
 
@@ -121,7 +123,7 @@ def test_tweets_are_found_by_name_and_their_absence_names_the_steps(tmp_path: Pa
         {"skip_bad": "no"},
     ],
 )
-def test_wrong_options_of_adr_tweets_are_told_before_reading(
+def test_wrong_options_of_adr_tweets_are_reported_before_reading(
     tmp_path: Path, wrong: dict[str, Any]
 ) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
@@ -192,7 +194,7 @@ def test_diabetes_is_250_00_among_admissions_with_a_frequent_code(tmp_path: Path
     assert len(_all(mimic(place, frequent=13))) == 60
 
 
-def test_the_published_lists_are_the_diabetes_splits_where_they_lie_beside_the_tables(
+def test_the_published_lists_are_the_diabetes_splits_where_they_lie_next_to_the_tables(
     tmp_path: Path,
 ) -> None:
     place = _mimic(
@@ -409,7 +411,7 @@ def test_a_bad_diagnosis_is_named_or_skipped_and_counted(
     assert (notes["skipped"]["rows"], notes["dropped"]["diagnoses without a code"]) == (1, 1)
 
 
-def test_one_class_and_no_class_are_refused(tmp_path: Path) -> None:
+def test_one_class_and_no_class_are_rejected(tmp_path: Path) -> None:
     one = _mimic(tmp_path / "one", {number: ["2851"] for number in range(100, 140)})
     with pytest.raises(InputError, match="training labels are the same"):
         mimic(one, task="anemia", more_than=None)
@@ -442,7 +444,7 @@ def test_an_admission_without_a_summary_or_with_an_empty_one_is_counted(tmp_path
         {"min_count": True},
     ],
 )
-def test_wrong_options_of_mimic_are_told_before_reading(
+def test_wrong_options_of_mimic_are_reported_before_reading(
     tmp_path: Path, wrong: dict[str, Any]
 ) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):

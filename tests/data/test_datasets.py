@@ -183,12 +183,12 @@ def test_simulated_stories_survive_writing_and_reading(
         ),
     ],
 )
-def test_text_that_is_not_in_the_format_is_refused_by_line(text: str, message: str) -> None:
+def test_text_that_is_not_in_the_format_is_rejected_by_line(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         parse(text, source="qa.txt")
 
 
-def test_an_answer_outside_the_classes_is_refused() -> None:
+def test_an_answer_outside_the_classes_is_rejected() -> None:
     with pytest.raises(InputError, match="'cellar' is none of the classes attic"):
         examples(parse(TEXT), ["attic"], split="dev")
 
@@ -274,7 +274,7 @@ def test_keyword_depends_on_the_seed_and_on_nothing_else() -> None:
         ("kyword", "There is no dataset 'kyword'. Did you mean 'keyword'? Choose from: "),
     ],
 )
-def test_bad_choices_are_refused_in_words(choice: str, message: str) -> None:
+def test_bad_choices_are_rejected_with_an_input_error(choice: str, message: str) -> None:
     with pytest.raises(InputError) as error:
         load(choice)
     assert str(error.value).startswith(message)
@@ -474,19 +474,19 @@ def test_sst_says_where_it_looked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", f"{NEUTRAL}\n"])
-def test_a_split_without_a_sentence_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_split_without_a_sentence_is_rejected(tmp_path: Path, text: str) -> None:
     (_trees(tmp_path) / "dev.txt").write_text(text)
     with pytest.raises(InputError, match="dev is not in it, or empty"):
         sst(tmp_path, tokeniser="blanks")
 
 
-def test_two_files_for_one_split_are_refused(tmp_path: Path) -> None:
+def test_two_files_for_one_split_are_rejected(tmp_path: Path) -> None:
     _trees(_trees(tmp_path) / "older")
     with pytest.raises(InputError, match=r"two files for the split 'dev'.*older"):
         sst(tmp_path, tokeniser="blanks")
 
 
-def test_a_length_filter_that_leaves_nothing_is_told(tmp_path: Path) -> None:
+def test_a_length_filter_that_leaves_nothing_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no example is left"):
         sst(_trees(tmp_path), tokeniser="blanks", min_length=99)
 

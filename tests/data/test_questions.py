@@ -382,7 +382,7 @@ def test_snli_a_whole_file_wins_over_a_part_whatever_its_format(tmp_path: Path) 
         ),
     ],
 )
-def test_snli_bad_rows_are_told_by_line_or_skipped_and_counted(
+def test_snli_bad_rows_are_reported_by_line_or_skipped_and_counted(
     tmp_path: Path, ending: str, damage: tuple[str, str], message: str
 ) -> None:
     files = {
@@ -525,7 +525,7 @@ def test_cnn_an_answer_outside_the_passage_is_dropped_and_counted(tmp_path: Path
         ),
     ],
 )
-def test_cnn_bad_files_are_told_by_name_or_skipped_and_counted(
+def test_cnn_bad_files_are_reported_by_name_or_skipped_and_counted(
     tmp_path: Path, text: str, message: str
 ) -> None:
     folder = _cnn(tmp_path, {**QUESTIONS, "validation/bad": text})
@@ -535,7 +535,7 @@ def test_cnn_bad_files_are_told_by_name_or_skipped_and_counted(
     assert ([each.example_id for each in read.dev], read.notes["skipped"]["rows"]) == (["dev/c"], 1)
 
 
-def test_cnn_without_a_split_is_refused(tmp_path: Path) -> None:
+def test_cnn_without_a_split_is_rejected(tmp_path: Path) -> None:
     folder = _cnn(tmp_path, {name: text for name, text in QUESTIONS.items() if "test" not in name})
     with pytest.raises(InputError, match="questions/test is not in it"):
         cnn_qa(folder)
@@ -585,7 +585,7 @@ def test_candidates_are_kept_with_the_parsed_corpus(tmp_path: Path) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_damaged_files_end_in_an_error_in_words(
+def test_damaged_files_end_in_an_input_error(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     """Bytes changed, cut out or put in anywhere: read, or refused with the file's name."""

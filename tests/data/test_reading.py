@@ -83,7 +83,7 @@ def test_a_mark_of_the_byte_order_is_taken_off_a_whole_text_too() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"\xff", b"caf\xe9", b"\xed\xa0\x80", b"\xc3"], ids=repr)
-def test_bytes_that_are_no_utf_8_are_told_by_line_and_place(raw: bytes) -> None:
+def test_bytes_that_are_no_utf_8_are_reported_by_line_and_place(raw: bytes) -> None:
     with pytest.raises(InputError, match=r"f\.txt, line 3: not UTF-8 text \(.* at byte \d+\)"):
         _lines(b"one\n\n" + raw + b"\nfour\n")
     kept, bad = _skipping(lines, b"one\n\n" + raw + b"\nfour\n")
@@ -138,7 +138,7 @@ def test_a_line_of_hundred_megabytes_is_passed_over_in_little_memory(
 
 
 @pytest.mark.parametrize("end", [b"\n", b""])
-def test_a_line_of_ten_megabytes_is_told(end: bytes) -> None:
+def test_a_line_of_ten_megabytes_is_reported(end: bytes) -> None:
     for rows in (lines, json_rows, csv_rows):
         with pytest.raises(InputError, match="line 1: longer than"):
             list(rows(_file(b"x" * 10_000_000 + end), BadRows()))
@@ -182,7 +182,7 @@ def test_only_errors_of_input_are_skipped() -> None:
     ],
     ids=lambda value: repr(value)[:20],
 )
-def test_bad_json_is_told_by_line(line: bytes, problem: str) -> None:
+def test_bad_json_is_reported_by_line(line: bytes, problem: str) -> None:
     content = b'{"a": 0}\n\n' + line + b'\n{"a": 3}\n'
     with pytest.raises(InputError, match=rf"^f\.txt, line 3: {problem}") as error:
         list(json_rows(_file(content), BadRows()))
@@ -199,7 +199,7 @@ def test_good_json() -> None:
 
 
 @pytest.mark.parametrize("spare", range(0, 120, 7))
-def test_json_as_deep_as_the_stack_is_read_or_told(spare: int) -> None:
+def test_json_as_deep_as_the_stack_is_read_or_reported(spare: int) -> None:
     depth = sys.getrecursionlimit() - spare
     content = b'{"\\u0061":' + b"[" * depth + b"]" * depth + b"}"
     kept, bad = _skipping(json_rows, content)
@@ -241,7 +241,7 @@ def test_csv_rows_and_the_lines_they_begin_on() -> None:
     ],
     ids=repr,
 )
-def test_bad_csv_is_told_by_line(content: bytes, problem: str) -> None:
+def test_bad_csv_is_reported_by_line(content: bytes, problem: str) -> None:
     with pytest.raises(InputError, match=rf"^f\.txt, {problem}"):
         _csv(content, columns=2)
 
@@ -357,7 +357,7 @@ def _prepared(texts: list[Text], **options: Any) -> tuple[tuple[Example, ...], P
     return prepare.examples(texts), prepare
 
 
-def test_empty_texts_are_refused_dropped_or_skipped() -> None:
+def test_empty_texts_are_rejected_dropped_or_skipped() -> None:
     texts = [
         Text("a", "f, line 1", "one"),
         Text("b", "f, line 2", " \n"),
@@ -425,7 +425,7 @@ def test_numbers_of_sentences(tokens: list[str]) -> None:
     assert sentence_numbers(tokens) == tuple(expected)
 
 
-def test_texts_that_are_met_again_are_counted() -> None:
+def test_texts_that_are_repeated_are_counted() -> None:
     draw = random.Random(0)
 
     def some(split: str, count: int) -> list[Example]:
@@ -474,7 +474,7 @@ def test_every_part_is_required_even_of_an_iterator(tmp_path: Path) -> None:
         require_parts(tmp_path, iter(["a", "c"]), ("a", "b", "c", "d"))
 
 
-def test_nothing_left_is_told_with_what_became_of_it() -> None:
+def test_nothing_left_is_reported_with_what_was_dropped() -> None:
     made, prepare = _prepared([Text("a", "", "one"), Text("b", "", "")], more_than=5, skip_bad=True)
     kept = prepare.within_length(made, "train")
     with pytest.raises(
@@ -554,7 +554,7 @@ def test_all_or_nothing() -> None:
 
 
 @pytest.mark.parametrize("labels", [[], [0], [0, 1, 1, 1, 1]])
-def test_what_cannot_be_divided_is_told(labels: list[int | None]) -> None:
+def test_what_cannot_be_divided_is_reported(labels: list[int | None]) -> None:
     with pytest.raises(InputError, match=rf"Cannot split off 20% of {len(labels)} examples"):
         divide(_examples(labels), 0.2, seed=0)
 
@@ -565,7 +565,7 @@ def test_examples_without_a_label_are_a_group_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, "x", 2**40])
-def test_a_seed_that_is_none_is_told(seed: Any) -> None:
+def test_a_seed_that_is_none_is_reported(seed: Any) -> None:
     with pytest.raises(InputError):
         divide(_examples([0, 1] * 5), 0.2, seed=seed)
 
@@ -754,7 +754,7 @@ def test_without_the_cache_nothing_is_kept_or_taken(counted: Counted) -> None:
 @pytest.mark.parametrize(
     "change", ["content", "time", "new file", "name", "option", "seed", "tokeniser", "version"]
 )
-def test_whatever_changes_it_is_parsed_anew(counted: Counted, change: str) -> None:
+def test_whatever_changes_it_is_parsed_again(counted: Counted, change: str) -> None:
     counted.load()
     options: dict[str, Any] = {}
     if change == "content":
@@ -835,7 +835,7 @@ def test_a_link_to_nothing_is_no_trouble(counted: Counted) -> None:
     assert counted.calls == 1
 
 
-def test_a_place_that_cannot_be_read_is_told(
+def test_a_place_that_cannot_be_read_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.zip"
@@ -945,7 +945,7 @@ def test_imdb_words_labels_and_stars(tmp_path: Path) -> None:
         "test/pos/7.txt",
     ],
 )
-def test_imdb_names_that_are_none_are_told(tmp_path: Path, name: str) -> None:
+def test_imdb_names_that_are_none_are_reported(tmp_path: Path, name: str) -> None:
     place = _reviews(tmp_path, [name])
     with pytest.raises(InputError, match=r"expected a file name <number>_<stars>\.txt"):
         _imdb(place)

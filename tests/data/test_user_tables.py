@@ -89,7 +89,7 @@ def test_dev_and_test_are_seeded_stratified_tenths(tmp_path: Path) -> None:
     assert load(f"{path}:seed=1").test == load(str(path), seed=1).test
 
 
-def test_columns_may_be_named_and_those_that_were_told_by_their_name_are_noted(
+def test_columns_may_be_named_and_those_that_are_inferred_are_noted(
     tmp_path: Path,
 ) -> None:
     rows = [
@@ -131,7 +131,7 @@ def test_numbers_may_name_columns(tmp_path: Path) -> None:
         (("text", "text", "label"), "'text', 'text' could each be the text"),
     ],
 )
-def test_columns_that_cannot_be_told_are_asked_for(
+def test_columns_that_cannot_be_inferred_must_be_named(
     tmp_path: Path, names: tuple[str, ...], message: str
 ) -> None:
     path = tmp_path / "a.csv"
@@ -179,7 +179,7 @@ def test_classes_are_in_order(
 
 
 @pytest.mark.parametrize("skip", ["", ":skip_bad=true"])
-def test_labels_of_a_regression_are_refused_even_where_bad_rows_are_skipped(
+def test_labels_of_a_regression_are_rejected_even_where_bad_rows_are_skipped(
     tmp_path: Path, skip: str
 ) -> None:
     path = _csv(tmp_path / "a.csv", [{**ROWS[0], "label": label} for label in ("1", "3.7", "2")])
@@ -209,7 +209,7 @@ def test_labels_of_a_regression_are_refused_even_where_bad_rows_are_skipped(
         ({"text": "a", "label": [1]}, "the label must be a word or a whole number, got list"),
     ],
 )
-def test_bad_rows_are_told_by_line_or_skipped_and_counted(
+def test_bad_rows_are_reported_by_line_or_skipped_and_counted(
     tmp_path: Path, row: dict[str, Any], message: str
 ) -> None:
     path = _jsonl(tmp_path / "a.jsonl", [*ROWS, row])
@@ -220,7 +220,7 @@ def test_bad_rows_are_told_by_line_or_skipped_and_counted(
     assert made.notes["skipped"]["rows"] == 1
 
 
-def test_too_few_examples_are_told(tmp_path: Path) -> None:
+def test_too_few_examples_are_reported(tmp_path: Path) -> None:
     path = _csv(tmp_path / "a.csv", ROWS[:18])
     with pytest.raises(
         InputError, match=r"18 different texts are too few .* 2 classes need at least 20"
@@ -366,7 +366,7 @@ def test_a_phrase_is_whole_words_wherever_it_stands() -> None:
         ("[" * 20000, "the evidence is not JSON"),
     ],
 )
-def test_evidence_that_is_not_in_the_text_is_refused_by_line(
+def test_evidence_that_is_not_in_the_text_is_rejected_by_line(
     tmp_path: Path, evidence: str, message: str
 ) -> None:
     path = _csv(tmp_path / "a.csv", [{**row, "evidence": evidence} for row in ROWS])
@@ -377,7 +377,7 @@ def test_evidence_that_is_not_in_the_text_is_refused_by_line(
 # parquet ------------------------------------------------------------------------------------------
 
 
-def test_parquet_rows_are_told_by_number_and_damage_in_words(tmp_path: Path) -> None:
+def test_parquet_rows_are_reported_by_number_and_damage_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pd.DataFrame([*ROWS, {"text": None, "label": 1}]).to_parquet(path)
     with pytest.raises(InputError, match=r"a.parquet, row 41: the text is empty"):
@@ -389,7 +389,7 @@ def test_parquet_rows_are_told_by_number_and_damage_in_words(tmp_path: Path) -> 
             load(str(path))
 
 
-def test_a_row_group_out_of_all_proportion_is_refused(
+def test_a_row_group_out_of_all_proportion_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.parquet"
@@ -499,7 +499,7 @@ def test_a_frame_with_numpy_values() -> None:
 
 
 @pytest.mark.parametrize("what", [3, "a.csv", ROWS, None])
-def test_what_is_no_frame_or_dataset_is_refused(what: Any) -> None:
+def test_what_is_no_frame_or_dataset_is_rejected(what: Any) -> None:
     with pytest.raises(InputError, match="from_frame needs a pandas DataFrame"):
         from_frame(what)
     with pytest.raises(InputError, match="from_dataset needs a Hugging Face Dataset"):
@@ -559,7 +559,7 @@ def test_the_library_of_datasets_is_not_needed() -> None:
     ending=st.sampled_from(["csv", "tsv", "jsonl", "parquet", "csv.gz"]),
     skip=st.booleans(),
 )
-def test_any_bytes_end_in_words(
+def test_any_bytes_are_read_or_rejected(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, ending: str, skip: bool
 ) -> None:
     path = tmp_path_factory.getbasetemp() / f"any.{ending}"

@@ -116,7 +116,7 @@ def test_malformed_text_is_named_by_file_and_line(text: str, message: str, tmp_p
         load_vectors(tmp_path / "v.txt", VOCABULARY)
 
 
-def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_files_that_are_no_text_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "v.txt.gz").write_bytes(b"not gzip")
     (tmp_path / "v.txt.xz").write_bytes(b"not xz")
@@ -140,7 +140,7 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
     assert not (tmp_path / "sprung").exists()
 
 
-def test_npz_of_another_shape_is_refused(tmp_path: Path) -> None:
+def test_npz_of_another_shape_is_rejected(tmp_path: Path) -> None:
     np.savez(tmp_path / "v.npz", words=np.array(["the", "film"]), vectors=np.zeros((3, 4)))
     with pytest.raises(InputError, match=r"got \(2,\) of <U4 and \(3, 4\) of float64"):
         load_vectors(tmp_path / "v.npz", VOCABULARY)
