@@ -233,7 +233,7 @@ def test_numbers_are_labels_too(folder: Path, tmp_path: Path) -> None:
     told(folder, csv_file(tmp_path / "own.csv", rows), tmp_path / "out")
     assert each_text(tmp_path / "out") == [(at, at) for at in predicted]
     words = refused(folder, csv_file(tmp_path / "three.csv", [("a film", "3")]), tmp_path / "none")
-    assert words.startswith("three.csv, line 2: the label '3' is no class")
+    assert words.startswith("three.csv, line 2: the label '3' is not a class")
 
 
 def test_pickled_weights_are_refused(folder: Path, tmp_path: Path) -> None:
