@@ -214,7 +214,7 @@ def _intervene(intervention: str, dataset: str, **choices: Any) -> None:
     published = wen.next_to_published(dataset) if findings.name == "adversarial" else None
     if published is not None:
         typer.echo(published)
-    figure = save_figure(findings.name, findings.summary, findings.examples, folder / "figure.png")
+    figure = save_figure(findings.name, findings.summary, findings.detail, folder / "figure.png")
     typer.echo(f"\nFindings: {folder}" + (f"\nFigure: {figure}" if figure else ""))
 
 

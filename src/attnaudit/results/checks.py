@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from attnaudit.results.gate import met
+from attnaudit.results.checksums import find_results, verify_folder
+from attnaudit.results.gate import conditions_met
 from attnaudit.results.results import Results
-from attnaudit.results.store import find_results, load_results, verify_folder
+from attnaudit.results.store import load_results
 
 
 class Verification(NamedTuple):
@@ -62,4 +63,4 @@ def gate(run: Results | str | Path, fail_if: str) -> list[str]:
     >>> gate(results, "permutation/tvd_median<0")
     []
     """
-    return met(run if isinstance(run, Results) else load_results(run), fail_if)
+    return conditions_met(run if isinstance(run, Results) else load_results(run), fail_if)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from attnaudit.audits.corpus import CORPUS_AUDITS
 from attnaudit.core import registry
-from attnaudit.results.findings import save_corpus_findings
+from attnaudit.results.findings import Findings
 from attnaudit.results.store import file_name
 from attnaudit.training.checkpoint import audited_batches
 
@@ -15,7 +15,7 @@ from attnaudit.training.checkpoint import audited_batches
 class CorpusAuditOutput(NamedTuple):
     """What a corpus audit found, and the folder, inside the run's, where it is stored."""
 
-    findings: Any
+    findings: Findings
     folder: Path
 
 
@@ -43,6 +43,5 @@ def corpus_audit(
     function = registry.find(CORPUS_AUDITS, audit, "corpus audit")
     folder = Path(run)
     model, batches = audited_batches(folder, data_dir=None if data_dir is None else Path(data_dir))
-    findings = function(model, batches, seed)
-    stored = save_corpus_findings(findings, folder / file_name(f"{audit}-seed_{seed}"))
-    return CorpusAuditOutput(findings, stored)
+    findings = Findings.of_corpus_audit(function(model, batches, seed))
+    return CorpusAuditOutput(findings, findings.save(folder / file_name(f"{audit}-seed_{seed}")))
