@@ -151,7 +151,7 @@ def _estimate(model: Any, batches: list[Batch], chosen: dict[str, Any], seed: in
     def seconds_of(texts: int) -> float:
         started = time.monotonic()
         part = middle.rows(torch.arange(texts))
-        audit(model, part, seed=seed, illustrated=0, show_progress=False, **chosen)
+        audit(model, part, seed=seed, keep_examples=0, show_progress=False, **chosen)
         return time.monotonic() - started
 
     seconds_of(fewer)  # the first time is slow: libraries are still being loaded
