@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnaudit.audits.corpus.information import adjusted, plug_in
-from attnaudit.audits.corpus.mutual_information import _informed, _interval, _tau
+from attnaudit.audits.corpus.rank_correlation import information_by_rank, tau_interval, weighted_tau
 from attnaudit.audits.declaration import Declaration
 from attnaudit.results.summary import summarise
 from attnaudit.training.comparisons import compare_performance
@@ -82,8 +82,8 @@ def test_the_interval_of_information_by_rank_is_sound(
     outputs = draw.integers(0, 3, 24)
     labels = np.where(draw.random((ranks, 24)) < noise, draw.integers(0, 4, (ranks, 24)), outputs)
     weights = np.sort(draw.random((24, ranks)))[:, ::-1]
-    whole = _tau(_informed(labels, outputs, information), weights.mean(0))  # type: ignore[arg-type]
-    low, high = _interval(labels, outputs, weights, 0, information)  # type: ignore[arg-type]
+    whole = weighted_tau(information_by_rank(labels, outputs, information), weights.mean(0))  # type: ignore[arg-type]
+    low, high = tau_interval(labels, outputs, weights, 0, information)  # type: ignore[arg-type]
     assert is_sound(whole, low, high, least=-1, most=1)
 
 
@@ -96,8 +96,8 @@ def test_of_information_where_few_halves_lie_far_below_the_rest() -> None:
         draw.random((4, 60)) < strength[:, None], outputs, draw.integers(0, 3, (4, 60))
     )
     weights = np.tile([0.9, 0.08, 0.015, 0.005], (60, 1)) * draw.gamma(9, 1 / 9, (60, 4))
-    whole = _tau(_informed(labels, outputs, plug_in), weights.mean(0))
-    low, high = _interval(labels, outputs, weights, 0, plug_in)
+    whole = weighted_tau(information_by_rank(labels, outputs, plug_in), weights.mean(0))
+    low, high = tau_interval(labels, outputs, weights, 0, plug_in)
     assert whole == 1
     assert low <= 1 == high
 
@@ -105,4 +105,4 @@ def test_of_information_where_few_halves_lie_far_below_the_rest() -> None:
 def test_a_tau_without_a_value_has_no_interval() -> None:
     labels, outputs = np.zeros((3, 20), dtype=int), np.zeros(20, dtype=int)
     weights = np.sort(np.random.default_rng(0).random((20, 3)))[:, ::-1]
-    assert np.isnan(_interval(labels, outputs, weights, 0, plug_in)).all()
+    assert np.isnan(tau_interval(labels, outputs, weights, 0, plug_in)).all()
