@@ -16,7 +16,7 @@ from attnaudit.audits.corpus.rank_correlation import information_by_rank, tau_in
 from attnaudit.audits.declaration import Declaration
 from attnaudit.results.summary import summarise
 from attnaudit.training.comparisons import compare_performance
-from attnaudit.training.comparisons.correlations import _correlate
+from attnaudit.training.comparisons.correlations import kendall_with_interval
 from attnaudit.training.interventions.context import mean_with_interval
 from interval_cases import is_sound, matrix
 
@@ -67,7 +67,7 @@ def test_the_interval_of_a_correlation_over_models_is_sound(
         st.lists(st.floats(0, 1), min_size=2 * count, max_size=2 * count, unique=True)
     )
     x, y = np.array(numbers).reshape(2, count)
-    tau, low, high, _ = _correlate(x, y, "?", 0)
+    tau, low, high, _ = kendall_with_interval(x, y, "?", 0)
     assert not math.isnan(low)
     assert is_sound(tau, low, high, least=-1, most=1)
 

@@ -1,4 +1,4 @@
-"""Figures for papers: what is drawn is what is stored; the same runs give the same bytes; nothing in the data can spoil them."""
+"""Figures for papers: they show the stored numbers, the same runs give the same bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from finished_runs import HOSTILE, finished, opened, renamed_classes
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two full runs, one with a single audit, and the findings of three interventions."""
+    """A folder with two full runs, one with a single audit, and findings of three interventions."""
     out = tmp_path_factory.mktemp("runs")
     full = finished(out)
     finished(out, projection="sparsemax")
@@ -95,7 +95,7 @@ def _interventions() -> list[Findings]:
 
 
 def stored(run: Run, audit: str, metric: str, measure: str = "") -> pd.DataFrame:
-    """Straight from the parquet file, by another way than the figures go: predicted and value by example."""
+    """Predicted class and value by example, straight from the parquet file."""
     frame = pd.read_parquet(run.folder / "values.parquet")
     part = frame[
         (frame["audit"] == audit) & (frame["metric"] == metric) & (frame["measure"] == measure)
@@ -110,7 +110,7 @@ def heights(polygon: Any, bins: int) -> np.ndarray:
     return xy[1 : 2 * bins + 1 : 2, 1]
 
 
-# What is drawn is what is stored ------------------------------------------------------------------------------------------
+# What is drawn is what is stored ------------------------------------------------------------------
 
 
 def test_tau_histograms_show_the_stored_tau_of_each_class_and_chance(run: Run) -> None:
@@ -131,7 +131,10 @@ def test_tau_histograms_show_the_stored_tau_of_each_class_and_chance(run: Run) -
         )
 
 
-@pytest.mark.parametrize(("name", "audit", "metric"), [("permutation_violins", "permutation", "tvd_median"), ("furthest_violins", "furthest", "jsd")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "audit", "metric"),
+    [("permutation_violins", "permutation", "tvd_median"), ("furthest_violins", "furthest", "jsd")],
+)
 def test_violins_have_the_medians_and_counts_of_their_bins(
     run: Run, name: str, audit: str, metric: str
 ) -> None:
@@ -362,7 +365,7 @@ def test_findings_next_to_the_runs_and_in_them_are_found(
     pd.testing.assert_frame_equal(ours.summary, theirs.summary)
 
 
-# Files --------------------------------------------------------------------------------------------------------------------
+# Files --------------------------------------------------------------------------------------------
 
 
 def test_every_figure_in_every_format_and_the_same_bytes_again(
@@ -425,7 +428,8 @@ def test_what_was_not_run_is_left_out_and_named(sources: Sources, tmp_path: Path
         "permutation_violins": "the audit permutation was not run",
         "epsilon_curve": "the audit epsilon_curve was not run",
         "flip_boxes": "the audit flip_fraction was not run",
-        "information_by_rank": "`attnaudit corpus-audit RUN --audit mutual_information` was not run",
+        "information_by_rank": "`attnaudit corpus-audit RUN --audit mutual_information` "
+        "was not run",
     }.items():
         assert f"{name} ({bare.title}): {reason}" in told
     assert "adversarial_curve: no findings of `attnaudit run --intervention adversarial`" in told
@@ -460,7 +464,7 @@ def test_folders_are_found_once_each_and_told_apart(runs: Path, tmp_path: Path) 
         gather([tmp_path / "nothing"])
 
 
-# Looks and hostile texts --------------------------------------------------------------------------------------------------
+# Looks and hostile texts --------------------------------------------------------------------------
 
 
 def everything(run: Run, sources: Sources) -> Iterator[tuple[str, Any]]:
@@ -539,7 +543,7 @@ def test_letters_the_font_lacks_are_boxes_and_long_names_are_cut() -> None:
     assert style.printable("plain") == "plain"
 
 
-# The command --------------------------------------------------------------------------------------------------------------
+# The command --------------------------------------------------------------------------------------
 
 
 def test_the_command_writes_what_is_asked_for(
@@ -594,5 +598,6 @@ def test_choices_keep_their_order_and_none_is_refused() -> None:
 
 
 def test_figures_and_tables_do_not_wait_for_torch() -> None:
-    code = "import sys, attnaudit.report.paper_files, attnaudit.cli.report; sys.exit('torch' in sys.modules)"
+    modules = "attnaudit.report.paper_files, attnaudit.cli.report"
+    code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

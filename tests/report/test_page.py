@@ -1,4 +1,4 @@
-"""The page: its numbers are those of the results, its size is bounded, and every text in it is data from outside and shown as text."""
+"""The page: its numbers are those of the results, its size is bounded, texts are shown as text."""
 
 from __future__ import annotations
 
@@ -360,7 +360,7 @@ def test_a_typical_page_is_under_5_mb_and_a_grid_of_72_under_25(tmp_path: Path) 
 
 
 def _long_texts(count: int, length: int) -> Results:
-    """Short texts audited, stretched to `length` words each: as large as real reviews, at no cost."""
+    """Short texts audited, stretched to `length` words each: as large as real reviews."""
     found = results("oracle", count)
     reach = [np.resize(values, length) for values in found.examples["attention"]]
     weights = [values / values.sum() for values in reach]
@@ -454,7 +454,11 @@ def test_a_site_holds_every_example_on_pages_that_find_each_other(tmp_path: Path
         each.name: Page(each.read_text(encoding="utf-8")) for each in sorted(index.parent.iterdir())
     }
     assert set(pages) == {"index.html", "run-1.html", "run-1-2.html", "run-2.html"}
-    shown = [example["id"] for name in ("run-1.html", "run-1-2.html") for example in json.loads(pages[name].data["examples-0"])["examples"]]  # fmt: skip
+    shown = [
+        example["id"]
+        for name in ("run-1.html", "run-1-2.html")
+        for example in json.loads(pages[name].data["examples-0"])["examples"]
+    ]
     assert sorted(shown) == sorted(found.examples["example_id"])
     assert all(address in pages for page in pages.values() for address in page.addresses)
     assert set(pages["index.html"].addresses) == {"run-1.html", "run-2.html"}
@@ -523,7 +527,8 @@ def test_a_users_model_is_described_in_words() -> None:
     }
     about |= {"query": "first", "words": "offsets", "leave_out": "delete", "max_length": None}
     assert model_words(about) == (
-        "BertForSequenceClassification; task classification; layer 5; heads 0, 3; read at the first token; "
+        "BertForSequenceClassification; task classification; layer 5; heads 0, 3; "
+        "read at the first token; "
         "sub-word tokens merged into words by their place in the text; left-out words are deleted"
     )
     hooked = {
@@ -539,10 +544,21 @@ def test_a_users_model_is_described_in_words() -> None:
     assert model_words({"own": 3}) == "own 3"
 
 
-SCALES = {"permutation": {"tvd_median": [0.0, 1.0]}, "agreement": {"tau": [-1.0, 1.0]}, "furthest:epsilon=0.05": {"jsd": [0.0, math.log(2)]}}  # fmt: skip
+SCALES = {
+    "permutation": {"tvd_median": [0.0, 1.0]},
+    "agreement": {"tau": [-1.0, 1.0]},
+    "furthest:epsilon=0.05": {"jsd": [0.0, math.log(2)]},
+}
 
 
-def finding(name: str, value: float, low: float, high: float, floor: float = math.nan, ceiling: float = math.nan) -> Finding:  # fmt: skip
+def finding(
+    name: str,
+    value: float,
+    low: float,
+    high: float,
+    floor: float = math.nan,
+    ceiling: float = math.nan,
+) -> Finding:
     return Finding(name, "", value, low, high, floor, ceiling, 0.0)
 
 
@@ -606,7 +622,11 @@ def test_rows_are_ranked_by_what_removing_their_top_word_does(
         f"layer {at} head 1" for at in (1, 3, 0, 2)
     ]
     html, _ = page_of(several, tmp_path)
-    assert html.index("Heads by effect") < html.index("layer 1 head 1</th>") < html.index("layer 0 head 1</th>")  # fmt: skip
+    assert (
+        html.index("Heads by effect")
+        < html.index("layer 1 head 1</th>")
+        < html.index("layer 0 head 1</th>")
+    )
     unnamed = replace(several, about={**several.about, "row_names": None})
     assert (row_effects(unnamed) or {})["heading"] == "Rows by effect"
     assert row_effects(oracle) is None  # one row

@@ -1,4 +1,7 @@
-"""The page as people use it: in a browser, from disk. Without chromium these tests are skipped; with REQUIRE_BROWSER=1 that is a failure."""
+"""The page in a browser, opened from disk.
+
+Without chromium these tests are skipped; with REQUIRE_BROWSER=1 that is a failure.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +184,8 @@ def test_javascript_gives_the_numbers_of_python_on_300_examples(browser: Any, on
             """([alpha, readout, other, epsilon]) => ({
                 probs: distributions.probs(alpha, readout),
                 jsd: distributions.jsd(alpha, other),
-                tvd: distributions.tvd(distributions.probs(alpha, readout), distributions.probs(other, readout)),
+                tvd: distributions.tvd(
+                    distributions.probs(alpha, readout), distributions.probs(other, readout)),
                 furthest: readout[0].length === 2 ? exact.furthest(alpha, readout, epsilon) : null,
                 flip: exact.smallestFlip(alpha, readout),
             })""",
@@ -214,7 +218,12 @@ def _weights(page: Any) -> np.ndarray:
 
 
 def _shown(page: Any) -> dict[int, float]:
-    return {int(bar.get_attribute("data-class")): float(bar.query_selector(".value").get_attribute("data-value")) for bar in page.query_selector_all(".bar")}  # fmt: skip
+    return {
+        int(bar.get_attribute("data-class")): float(
+            bar.query_selector(".value").get_attribute("data-value")
+        )
+        for bar in page.query_selector_all(".bar")
+    }
 
 
 def _stored(found: Results, page: Any) -> Any:
@@ -411,7 +420,11 @@ def test_heatmaps_stand_side_by_side_and_can_be_read_as_numbers(
         each.inner_text() for each in page.query_selector_all(".maps section:first-child .n")
     ]
     assert figures == [f"{weight:.3f}" for weight in line["attention"]]
-    known = [at for at, each in enumerate(page.query_selector_all(".maps section:first-child .w")) if "evidence" in each.get_attribute("class")]  # fmt: skip
+    known = [
+        at
+        for at, each in enumerate(page.query_selector_all(".maps section:first-child .w"))
+        if "evidence" in each.get_attribute("class")
+    ]
     assert known == [at for at, is_known in enumerate(line["evidence"]) if is_known]
     page.click("text=Play with this example")
     assert page.is_visible("#playground")
@@ -420,8 +433,13 @@ def test_heatmaps_stand_side_by_side_and_can_be_read_as_numbers(
 
 def test_weights_that_are_alike_look_pale(browser: Any, one: Path) -> None:
     page = Opened(browser, one).page
-    for weights, shades in (([0.25] * 4, [1 / 3] * 4), ([1, 0, 0, 0], [1, 0, 0, 0]), ([0.7], [1]), ([0, None, 0], [0, 0, 0]),
-                            ([-0.6, 0.2, 0.1, 0.1], [0.6 / 0.75, 0.2 / 0.75, 0.1 / 0.75, 0.1 / 0.75])):  # fmt: skip
+    for weights, shades in (
+        ([0.25] * 4, [1 / 3] * 4),
+        ([1, 0, 0, 0], [1, 0, 0, 0]),
+        ([0.7], [1]),
+        ([0, None, 0], [0, 0, 0]),
+        ([-0.6, 0.2, 0.1, 0.1], [0.6 / 0.75, 0.2 / 0.75, 0.1 / 0.75, 0.1 / 0.75]),
+    ):
         assert page.evaluate("(weights) => heatmap.shades(weights)", weights) == pytest.approx(
             shades
         )
@@ -492,7 +510,11 @@ def test_without_the_audit_furthest_nothing_is_shown_of_it(
     assert [each.inner_text() for each in page.query_selector_all(".maps h4")] == ["attention"]
     assert "JSD" not in page.inner_text(".list")
     assert _sorts(page)[0] == "least change when shuffled first"
-    assert not {"furthest attention first", "most pinned down first", "tau with gradient, lowest first"} & set(_sorts(page))  # fmt: skip
+    assert not {
+        "furthest attention first",
+        "most pinned down first",
+        "tau with gradient, lowest first",
+    } & set(_sorts(page))
     changes = found.values[found.values["metric"] == "tvd_median"].set_index("example_id")["value"]
     listed = [each.get_attribute("data-id") for each in page.query_selector_all(".entry")]
     np.testing.assert_allclose(changes[listed], np.sort(changes), rtol=1e-2)
@@ -507,7 +529,13 @@ def test_what_is_unknown_of_an_example_comes_last_in_every_order(
     jsd = oracle.examples["furthest_jsd"].copy()
     jsd.iloc[:5] = np.nan
     unknown = set(oracle.examples["example_id"].iloc[:5])
-    opened = Opened(browser, write_page([replace(oracle, examples=oracle.examples.assign(furthest_jsd=jsd))], tmp_path / "page.html"))  # fmt: skip
+    opened = Opened(
+        browser,
+        write_page(
+            [replace(oracle, examples=oracle.examples.assign(furthest_jsd=jsd))],
+            tmp_path / "page.html",
+        ),
+    )
     opened.tab("examples")
     page = opened.page
     for order in ("furthest attention first", "most pinned down first"):
@@ -538,7 +566,8 @@ def test_the_texts_of_a_pair_are_apart_and_weight_on_marks_is_told(
         opened.tab(part)
         told = page.eval_on_selector(
             root,
-            "root => [...root.querySelectorAll('.part, .w')].map((each) => each.matches('.part') ? each.textContent : '')",
+            "root => [...root.querySelectorAll('.part, .w')]"
+            ".map((each) => each.matches('.part') ? each.textContent : '')",
         )
         assert told == ["first text", "", "", "", "second text", *[""] * (count - 3)]
     assert page.query_selector_all(".words .w")[3].get_attribute("data-weight") is not None
@@ -616,12 +645,17 @@ def test_names_that_every_object_has_are_names_like_others(
 
 def _nothing_defined(found: Results) -> Results:
     """The same run, every value and every number of an example undefined."""
-    lost = dict.fromkeys(("mean", "low", "high", "sd", "floor", "ceiling", "relative", "compared"), np.nan)  # fmt: skip
+    lost = dict.fromkeys(
+        ("mean", "low", "high", "sd", "floor", "ceiling", "relative", "compared"), np.nan
+    )
     examples = found.examples.assign(
-        scores=[[{**each, "values": np.full(len(each["values"]), np.nan)} for each in scores] for scores in found.examples["scores"]],
+        scores=[
+            [{**each, "values": np.full(len(each["values"]), np.nan)} for each in scores]
+            for scores in found.examples["scores"]
+        ],
         furthest_jsd=np.nan,
         furthest_upper=np.nan,
-    )  # fmt: skip
+    )
     return replace(
         found,
         values=found.values.assign(value=np.nan),
@@ -659,7 +693,11 @@ def test_a_run_that_holds_little_is_shown_without_a_complaint(
     path = write_page([change(oracle)], tmp_path / "page.html")
     opened = Opened(browser, path)
     page = opened.page
-    offered = {part for part in ("overview", "browse", "examples", "playground") if page.is_visible(f"#tab-{part}")}  # fmt: skip
+    offered = {
+        part
+        for part in ("overview", "browse", "examples", "playground")
+        if page.is_visible(f"#tab-{part}")
+    }
     for part in offered:
         opened.tab(part)
         assert page.inner_text(f"#{part}").strip()
@@ -757,7 +795,12 @@ def findings() -> list[Findings]:
         }
     )
     plain = pd.DataFrame({"metric": ["accuracy"], "trained": [0.8], "uniform": [0.7]})
-    made = {"adversarial": (twins, pd.DataFrame()), "seeds": (plain, pairs), "sparsity": (sweep, pd.DataFrame()), "uniform": (plain, pd.DataFrame())}  # fmt: skip
+    made = {
+        "adversarial": (twins, pd.DataFrame()),
+        "seeds": (plain, pairs),
+        "sparsity": (sweep, pd.DataFrame()),
+        "uniform": (plain, pd.DataFrame()),
+    }
     return [
         Findings(
             name, f"What of {name}?", *frames, (), "" if name == "seeds" else f"This of {name}."
@@ -777,7 +820,12 @@ def test_interventions_and_curves_are_drawn(browser: Any, oracle: Results, tmp_p
         figure.query_selector("h3").inner_text(): figure
         for figure in opened.page.query_selector_all("figure")
     }
-    for question in ("What of adversarial?", "What of seeds?", "What of sparsity?", "How many words hold the attention?"):  # fmt: skip
+    for question in (
+        "What of adversarial?",
+        "What of seeds?",
+        "What of sparsity?",
+        "How many words hold the attention?",
+    ):
         assert drawn[question].query_selector("svg"), question
     assert drawn["What of uniform?"].query_selector("table")
     caption = "figcaption p"
@@ -854,7 +902,8 @@ def test_2000_words_stay_smooth(browser: Any, oracle: Results, tmp_path: Path) -
     opened.tab("playground")
     took = opened.page.evaluate(
         """async () => {
-            const uniform = [...document.querySelectorAll("#playground button")].find((each) => each.textContent === "Uniform");
+            const buttons = [...document.querySelectorAll("#playground button")];
+            const uniform = buttons.find((each) => each.textContent === "Uniform");
             const start = performance.now();
             uniform.click();
             await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
@@ -886,20 +935,29 @@ def _least_contrast(page: Any, root: str) -> float:
     """The least WCAG contrast of any text that is seen, against what lies behind it."""
     return page.evaluate(
         """(root) => {
-            const parse = (text) => { const n = text.match(/[\\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
-            const over = (top, below) => [0, 1, 2].map((at) => top[at] * top[3] + below[at] * (1 - top[3]));
+            const parse = (text) => {
+                const n = text.match(/[\\d.]+/g).map(Number);
+                return n.length < 4 ? [...n, 1] : n;
+            };
+            const over = (top, below) =>
+                [0, 1, 2].map((at) => top[at] * top[3] + below[at] * (1 - top[3]));
             const behind = (element) => {
                 const layers = [];
-                for (let each = element; each; each = each.parentElement) layers.unshift(parse(getComputedStyle(each).backgroundColor));
+                for (let each = element; each; each = each.parentElement)
+                    layers.unshift(parse(getComputedStyle(each).backgroundColor));
                 return layers.reduce((below, top) => over(top, below), [255, 255, 255]);
             };
-            const light = (rgb) => rgb.map((each) => each / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+            const light = (rgb) => rgb.map((each) => each / 255)
+                .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
                 .reduce((total, c, at) => total + c * [0.2126, 0.7152, 0.0722][at], 0);
             let least = 99;
             for (const element of document.querySelector(root).querySelectorAll("*")) {
                 if (element.closest("svg") || !element.offsetParent) continue;
-                if (![...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())) continue;
-                const below = behind(element), [a, b] = [light(over(parse(getComputedStyle(element).color), below)), light(below)];
+                const isText = (node) => node.nodeType === 3 && node.textContent.trim();
+                if (![...element.childNodes].some(isText)) continue;
+                const below = behind(element);
+                const colour = parse(getComputedStyle(element).color);
+                const [a, b] = [light(over(colour, below)), light(below)];
                 least = Math.min(least, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
             }
             return least;
@@ -954,15 +1012,33 @@ def _press(page: Any, play: Any, button: str) -> tuple[bool, str]:
 @pytest.mark.parametrize(
     ("model", "task", "wrong", "hint", "right"),
     [
-        ("oracle", "flip", "Furthest with the same answer", "the answer is the same", "Smallest removal that flips"),
-        ("inert", "same", "Uniform", "until the JSD is at least 0.5", "Furthest with the same answer"),
-        ("oracle", "tau", "Uniform", "prediction moved by more than 0.01", "Disturb the small weights"),
+        (
+            "oracle",
+            "flip",
+            "Furthest with the same answer",
+            "the answer is the same",
+            "Smallest removal that flips",
+        ),
+        (
+            "inert",
+            "same",
+            "Uniform",
+            "until the JSD is at least 0.5",
+            "Furthest with the same answer",
+        ),
+        (
+            "oracle",
+            "tau",
+            "Uniform",
+            "prediction moved by more than 0.01",
+            "Disturb the small weights",
+        ),
         ("oracle", "far", "Furthest with the same answer", "Not far enough", "It cannot be done"),
         ("oracle", "far", "Uniform", "prediction moved by more than 0.01", "It cannot be done"),
         ("inert", "unflippable", "Smallest removal that flips", "", None),
         ("inert", "unflippable", "Uniform", "The answer is the same", "It cannot be done"),
     ],
-)  # fmt: skip
+)
 def test_in_the_lesson_only_the_right_move_counts(
     browser: Any, taught: Path, model: str, task: str, wrong: str, hint: str, right: str | None
 ) -> None:

@@ -1,4 +1,4 @@
-"""Tables for papers: csv gives back the stored numbers, Markdown and LaTeX stay tables whatever the classes are called."""
+"""Tables for papers: csv has the stored numbers, Markdown and LaTeX survive any class name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from finished_runs import HOSTILE, finished, opened, renamed_classes
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two encoders, another projection, and a run with one audit that no table but the summary knows."""
+    """Two encoders, another projection, and a run with one audit that is only in the summary."""
     out = tmp_path_factory.mktemp("runs")
     finished(out)
     finished(out, encoder="cnn:kernels=3")
@@ -60,12 +60,25 @@ def stored(run: Run, audit: str, metric: str, measure: str = "") -> pd.DataFrame
     return part.set_index("example_id")[["predicted", "value"]]
 
 
-# Numbers ------------------------------------------------------------------------------------------------------------------
+# Numbers ------------------------------------------------------------------------------------------
 
 
 def test_the_summary_reads_back_from_csv_digit_by_digit(run: Run) -> None:
     table = OF_RUN["summary"](run)
-    back = pd.read_csv(io.StringIO(csv_text(table.numbers)), keep_default_na=False, float_precision="round_trip", na_values={"mean": [""], "floor": [""], "ceiling": [""], "low": [""], "high": [""], "sd": [""], "relative": [""]})  # fmt: skip
+    back = pd.read_csv(
+        io.StringIO(csv_text(table.numbers)),
+        keep_default_na=False,
+        float_precision="round_trip",
+        na_values={
+            "mean": [""],
+            "floor": [""],
+            "ceiling": [""],
+            "low": [""],
+            "high": [""],
+            "sd": [""],
+            "relative": [""],
+        },
+    )
     pd.testing.assert_frame_equal(back, table.numbers, check_dtype=False, rtol=0, atol=0)
     file = pd.read_parquet(run.folder / "summary.parquet")
     file = file[file["group"] == "all"]
@@ -111,7 +124,14 @@ def test_runs_are_one_row_each_and_hold_the_cards_numbers(sources: Sources, run:
     assert table.printed["run"].tolist() == [each.label for each in sources.runs]
     line = table.numbers.set_index("run").loc[run.label]
     printed = table.printed.set_index("run").loc[run.label]
-    ends = {"": "value", " low": "low", " high": "high", " floor": "floor", " ceiling": "ceiling", " undefined": "nan_share"}  # fmt: skip
+    ends = {
+        "": "value",
+        " low": "low",
+        " high": "high",
+        " floor": "floor",
+        " ceiling": "ceiling",
+        " undefined": "nan_share",
+    }
     for answer in run.results.card().answers:
         for at, finding in enumerate(answer.findings):
             found = [line[f"{finding.meaning}{end}"] for end in ends]
@@ -169,7 +189,11 @@ def test_rows_of_a_site_have_a_table_with_their_names(run: Run) -> None:
 
 def test_a_mean_of_one_example_is_printed_without_an_interval(run: Run) -> None:
     """NaN as computed, None as JSON keeps it."""
-    assert with_interval(0.5, None, None) == with_interval(0.5, float("nan"), float("nan")) == "0.500, no interval (one example)"  # fmt: skip
+    assert (
+        with_interval(0.5, None, None)
+        == with_interval(0.5, float("nan"), float("nan"))
+        == "0.500, no interval (one example)"
+    )
     assert with_interval(0.5, 0.4, 0.6) == "0.500 [0.400, 0.600]"
     assert with_interval(None, None, None) == "–"
     details = run.results.about["run"]
@@ -185,7 +209,16 @@ def test_table_2_has_a_line_a_class_and_columns_by_measure_and_encoder(
     sources: Sources, run: Run
 ) -> None:
     table = OF_RUNS["jain_wallace_table2"](sources.runs)
-    assert table.heads == ("", "", *(f"{name} ({encoder})" for name in ("Gradient", "Leave-One-Out") for encoder in ("average", "cnn") for _ in "12"))  # fmt: skip
+    assert table.heads == (
+        "",
+        "",
+        *(
+            f"{name} ({encoder})"
+            for name in ("Gradient", "Leave-One-Out")
+            for encoder in ("average", "cnn")
+            for _ in "12"
+        ),
+    )
     line = table.numbers[
         table.numbers["dataset"].str.contains("softmax") & (table.numbers["class"] == "positive")
     ].iloc[0]
@@ -277,11 +310,11 @@ def test_released_files_are_named_as_theirs_with_what_is_unusual_after(
     assert len(set(twice)) == 2
 
 
-# Formats ------------------------------------------------------------------------------------------------------------------
+# Formats ------------------------------------------------------------------------------------------
 
 
 def check_latex(text: str) -> list[list[str]]:
-    """Balanced, only known commands, every line with as many cells as columns. The cells of the body."""
+    """The body's cells; balanced, only known commands, as many cells per line as columns."""
     lines = text.splitlines()
     assert lines[0].startswith("% ")
     assert lines[1].startswith("% ")
@@ -301,9 +334,27 @@ def check_latex(text: str) -> list[list[str]]:
         assert not re.search(r"[#%~^<>]", bare), line
         assert not re.search(r"_", re.sub(r"\\[a-z]+", "", bare)), line
         commands = set(re.findall(r"\\([A-Za-z]+)", bare))
-        known = {"toprule", "midrule", "bottomrule", "addlinespace", "endhead", "multicolumn", "cmidrule", "textbackslash",
-                 "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "textendash", "pm", "leq", "cdot",
-                 "ldots", "shortstack"}  # fmt: skip
+        known = {
+            "toprule",
+            "midrule",
+            "bottomrule",
+            "addlinespace",
+            "endhead",
+            "multicolumn",
+            "cmidrule",
+            "textbackslash",
+            "textasciitilde",
+            "textasciicircum",
+            "textless",
+            "textgreater",
+            "textbar",
+            "textendash",
+            "pm",
+            "leq",
+            "cdot",
+            "ldots",
+            "shortstack",
+        }
         assert commands <= known, line
         if line.endswith(r" \\"):
             parts = re.split(r"(?<!\\)&", line.removesuffix(r" \\"))
@@ -313,7 +364,8 @@ def check_latex(text: str) -> list[list[str]]:
             cells.append([part.strip() for part in parts])
         else:
             assert re.fullmatch(
-                r"\\(toprule|midrule|bottomrule|addlinespace|endhead)|(\\cmidrule\(lr\)\{\d+-\d+\} ?)+",
+                r"\\(toprule|midrule|bottomrule|addlinespace|endhead)"
+                r"|(\\cmidrule\(lr\)\{\d+-\d+\} ?)+",
                 line,
             ), line
     return cells
@@ -331,8 +383,8 @@ def test_latex_is_whole_and_escaped(run: Run, hostile: Run, sources: Sources) ->
         check_latex(to_latex(table))
     body = check_latex(to_latex(OF_RUN["summary_by_class"](hostile)))
     assert (
-        r"\$\textbackslash{}nosuch\_1\textasciicircum{}\{2\}\$ \& \textbackslash{}alpha \%\#\textasciitilde{}"
-        in {row[3] for row in body}
+        r"\$\textbackslash{}nosuch\_1\textasciicircum{}\{2\}\$ \& "
+        r"\textbackslash{}alpha \%\#\textasciitilde{}" in {row[3] for row in body}
     )
     with pytest.raises(AssertionError):  # the check can fail
         check_latex(to_latex(OF_RUN["summary"](run)).replace(r"\_", "_"))
@@ -390,7 +442,7 @@ def test_numbers_in_words() -> None:
     ]
 
 
-# Files and the command ----------------------------------------------------------------------------------------------------
+# Files and the command ----------------------------------------------------------------------------
 
 
 def test_the_command_writes_every_table_and_names_what_it_leaves_out(

@@ -144,7 +144,7 @@ def _correlation(
             f"{len(known)} of {len(points)} in {len(folders)} run(s); seeds of one model count "
             "once. Run more models or corpora, with the audits that give these numbers."
         )
-    tau = _kendall(known[x[0]].to_numpy(), known[y[0]].to_numpy(), question, seed)
+    tau = kendall_with_interval(known[x[0]].to_numpy(), known[y[0]].to_numpy(), question, seed)
     return Correlation(question, x[0], y[0], points, *tau)
 
 
@@ -175,7 +175,7 @@ def _points(folders: Sequence[Path], x: tuple[str, Number], y: tuple[str, Number
     return pd.DataFrame(lines)
 
 
-def _kendall(
+def kendall_with_interval(
     x: np.ndarray, y: np.ndarray, name: str, seed: int
 ) -> tuple[float, float, float, float]:
     """Kendall's tau-b of x (n,) and y (n,), its bootstrap interval over points, and its p-value."""
