@@ -243,7 +243,7 @@ def test_numbers_are_labels_too(folder: Path, tmp_path: Path) -> None:
     words = rejection(
         folder, csv_file(tmp_path / "three.csv", [("a film", "3")]), tmp_path / "none"
     )
-    assert words.startswith("three.csv, line 2: the label '3' is no class")
+    assert words.startswith("three.csv, line 2: the label '3' is not a class")
 
 
 def test_pickled_weights_are_rejected(folder: Path, tmp_path: Path) -> None:
