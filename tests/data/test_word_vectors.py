@@ -1,4 +1,4 @@
-"""Pretrained vectors: every format gives the same rows, and words without a vector depend on nothing but their name."""
+"""Pretrained vectors: every format gives the same rows; other words depend on their name only."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_words_without_a_vector_are_standard_normal(tmp_path: Path) -> None:
 
 
 def test_words_with_blanks_are_read_past(tmp_path: Path) -> None:
-    """GloVe 840B holds words such as ". . ."; U+0085 and U+2028 are words there too, not ends of lines."""
+    """GloVe 840B has words such as ". . ."; U+0085 and U+2028 are words too, not line ends."""
     path = tmp_path / "v.txt"
     path.write_text(
         "the 1 2 3\n. . . 4 5 6\n\u2028 1 1 1\nx\u0085y 1 1 1\nfilm 7 8 9\n", encoding="utf-8"
@@ -117,7 +117,7 @@ def test_malformed_text_is_named_by_file_and_line(text: str, message: str, tmp_p
         load_vectors(tmp_path / "v.txt", VOCABULARY)
 
 
-def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_files_that_are_no_text_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "v.txt.gz").write_bytes(b"not gzip")
     (tmp_path / "v.txt.xz").write_bytes(b"not xz")
@@ -141,7 +141,7 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
     assert not (tmp_path / "sprung").exists()
 
 
-def test_npz_of_another_shape_is_refused(tmp_path: Path) -> None:
+def test_npz_of_another_shape_is_rejected(tmp_path: Path) -> None:
     np.savez(tmp_path / "v.npz", words=np.array(["the", "film"]), vectors=np.zeros((3, 4)))
     with pytest.raises(InputError, match=r"got \(2,\) of <U4 and \(3, 4\) of float64"):
         load_vectors(tmp_path / "v.npz", VOCABULARY)

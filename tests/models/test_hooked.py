@@ -967,6 +967,6 @@ def test_the_former_names_of_keywords_still_work_and_warn() -> None:
         model = hooked(sharp(Additive()), "weigh", member=0)
     assert model.inner.options.output_index == 0
     with pytest.raises(TypeError, match="both 'output_index' and its former name 'member'"):
-        hooked(sharp(Additive()), "weigh", member=0, output_index=1)
+        hooked(sharp(Additive()), "weigh", member=1, output_index=0)
     with pytest.raises(TypeError, match="unexpected keyword argument 'layers'"):
         hooked(sharp(Additive()), "weigh", layers=0)

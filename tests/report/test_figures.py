@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,10 +16,11 @@ import pytest
 
 from attnaudit.cli import main
 from attnaudit.core.errors import InputError, NotApplicable
-from attnaudit.report.figure_files import write_figures
+from attnaudit.report.charts.bins import BINS
 from attnaudit.report.figures import FIGURES, OF_FINDINGS, OF_RUN, OF_RUNS, style
+from attnaudit.report.paper_files import write_figures
 from attnaudit.report.run_sources import Run, Sources, gather
-from attnaudit.report.write_summary import chosen
+from attnaudit.report.write_summary import select_names
 from attnaudit.results.findings import Findings, Kind, read_findings
 from finished_runs import HOSTILE, finished, opened, renamed_classes
 
@@ -115,17 +117,17 @@ def test_tau_histograms_show_the_stored_tau_of_each_class_and_chance(run: Run) -
     figure = OF_RUN["tau_histograms"](run)
     assert len(figure.axes) == 2
     for axes, measure in zip(figure.axes, ("gradient", "leave_one_out"), strict=True):
-        drawn = [heights(each, 30) for each in axes.patches]
+        drawn = [heights(each, BINS) for each in axes.patches]
         assert len(drawn) == 3  # two classes and random scores
         tau = stored(run, "agreement", "tau", measure)
         for number in (0, 1):
             part = tau.loc[tau["predicted"] == number, "value"].dropna()
-            counts, _ = np.histogram(part, bins=30, range=(-1, 1))
+            counts, _ = np.histogram(part, bins=BINS, range=(-1, 1))
             np.testing.assert_allclose(drawn[number], counts / len(part), atol=1e-12)
             assert drawn[number].sum() == pytest.approx(1)
         chance = stored(run, "agreement", "tau", "random")["value"].dropna()
         np.testing.assert_allclose(
-            drawn[2], np.histogram(chance, bins=30, range=(-1, 1))[0] / len(chance), atol=1e-12
+            drawn[2], np.histogram(chance, bins=BINS, range=(-1, 1))[0] / len(chance), atol=1e-12
         )
 
 
@@ -174,8 +176,8 @@ def test_furthest_histogram_shows_the_upper_bound_only_where_it_is_another_numbe
     for number, polygon in enumerate(axes.patches):
         part = jsd.loc[jsd["predicted"] == number, "value"]
         np.testing.assert_allclose(
-            heights(polygon, 28),
-            np.histogram(part, bins=28, range=(0, 0.7))[0] / len(part),
+            heights(polygon, BINS),
+            np.histogram(part, bins=BINS, range=(0, math.log(2)))[0] / len(part),
             atol=1e-12,
         )
     changed = run.results.values.copy()
@@ -183,7 +185,7 @@ def test_furthest_histogram_shows_the_upper_bound_only_where_it_is_another_numbe
     changed.loc[upper, "value"] = 0.5
     (axes,) = OF_RUN["furthest_histogram"](_with_values(run, changed)).axes
     assert len(axes.patches) == 3
-    assert heights(axes.patches[2], 28)[20] == pytest.approx(1)
+    assert heights(axes.patches[2], BINS)[int(0.5 / math.log(2) * BINS)] == pytest.approx(1)
 
 
 def _with_values(run: Run, values: pd.DataFrame) -> Run:
@@ -530,11 +532,11 @@ def test_hostile_class_names_are_drawn_as_text_and_break_nothing(run: Run, tmp_p
 
 
 def test_letters_the_font_lacks_are_boxes_and_long_names_are_cut() -> None:
-    assert style.shown("a\x00b\nc") == "a b c"
-    assert style.shown("\U0010ffff\ud800x") == "x"
-    assert style.shown("汉x") == "□x"
-    assert style.shown("y" * 100) == "y" * 27 + "…"
-    assert style.shown("plain") == "plain"
+    assert style.printable("a\x00b\nc") == "a b c"
+    assert style.printable("\U0010ffff\ud800x") == "x"
+    assert style.printable("汉x") == "□x"
+    assert style.printable("y" * 100) == "y" * 27 + "…"
+    assert style.printable("plain") == "plain"
 
 
 # The command --------------------------------------------------------------------------------------------------------------
@@ -585,12 +587,12 @@ def _caller(monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
 
 
 def test_choices_keep_their_order_and_none_is_refused() -> None:
-    assert chosen("c, a", ("a", "b", "c"), "letter") == ["a", "c"]
-    assert chosen(None, ("a", "b"), "letter") == ["a", "b"]
+    assert select_names("c, a", ("a", "b", "c"), "letter") == ["a", "c"]
+    assert select_names(None, ("a", "b"), "letter") == ["a", "b"]
     with pytest.raises(InputError, match="No letter is named"):
-        chosen(" ,", ("a",), "letter")
+        select_names(" ,", ("a",), "letter")
 
 
 def test_figures_and_tables_do_not_wait_for_torch() -> None:
-    code = "import sys, attnaudit.report.figure_files, attnaudit.report.table_files, attnaudit.cli.report; sys.exit('torch' in sys.modules)"
+    code = "import sys, attnaudit.report.paper_files, attnaudit.cli.report; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -617,7 +617,9 @@ def test_weight_on_marks_is_the_mean_over_the_examples_kept(oracle: Results) -> 
     assert on_marks(oracle) is None  # all of it is on words
     shares = [[0.2, 0.4], [0.5, 0.5], *[[0.0, 0.0]] * (len(oracle.examples) - 2)]
     some = replace(oracle, examples=oracle.examples.assign(weight_on_marks=shares))
-    assert f"{100 * 0.8 / len(shares):.0f} % of the attention is on marks" in str(on_marks(some))
+    assert f"{100 * 0.8 / len(shares):.0f} % of the attention is on special tokens" in str(
+        on_marks(some)
+    )
     assert (
         on_marks(replace(oracle, examples=oracle.examples.drop(columns="weight_on_marks"))) is None
     )

@@ -15,8 +15,8 @@ import pytest
 from attnaudit.cli import main
 from attnaudit.core.errors import NotApplicable
 from attnaudit.report.column_view import Columns
+from attnaudit.report.paper_files import write_tables
 from attnaudit.report.run_sources import Run, Sources, gather
-from attnaudit.report.table_files import write_tables
 from attnaudit.report.tables import OF_RUN, OF_RUNS
 from attnaudit.report.tables.formats import csv_text, latex, markdown, to_latex, to_markdown
 from attnaudit.report.tables.jain_wallace_released import released, released_names

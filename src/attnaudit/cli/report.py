@@ -64,13 +64,16 @@ def figures(
 
     Example: `attnaudit figures runs --format pdf,png --only tau_histograms`
     """
-    from attnaudit.report.figure_files import write_figures
     from attnaudit.report.figures import FIGURES, style
+    from attnaudit.report.paper_files import write_figures
     from attnaudit.report.run_sources import gather
-    from attnaudit.report.write_summary import chosen
+    from attnaudit.report.write_summary import select_names
 
-    names, kinds = chosen(only, FIGURES, "figure"), chosen(formats, style.FORMATS, "format")
-    typer.echo(str(write_figures(gather(runs), out, formats=kinds, only=names)))
+    wanted, kinds = (
+        select_names(only, FIGURES, "figure"),
+        select_names(formats, style.FORMATS, "format"),
+    )
+    typer.echo(str(write_figures(gather(runs), out, formats=kinds, only=wanted)))
 
 
 def tables(
@@ -96,14 +99,17 @@ def tables(
 
     Example: `attnaudit tables runs --format latex --only summary`
     """
+    from attnaudit.report.paper_files import write_tables
     from attnaudit.report.run_sources import gather
-    from attnaudit.report.table_files import write_tables
     from attnaudit.report.tables import TABLES
     from attnaudit.report.tables.formats import FORMATS
-    from attnaudit.report.write_summary import chosen
+    from attnaudit.report.write_summary import select_names
 
-    names, kinds = chosen(only, TABLES, "table"), chosen(formats, tuple(FORMATS), "format")
-    typer.echo(str(write_tables(gather(runs), out, formats=kinds, only=names)))
+    wanted, kinds = (
+        select_names(only, TABLES, "table"),
+        select_names(formats, tuple(FORMATS), "format"),
+    )
+    typer.echo(str(write_tables(gather(runs), out, formats=kinds, only=wanted)))
 
 
 def lesson(

@@ -104,7 +104,7 @@ def smallest_flip(
 
     Examples
     --------
-    >>> alpha = torch.tensor([[0.5, 0.3, 0.2]])
+    >>> alpha = torch.tensor([[0.6, 0.25, 0.15]])
     >>> readout = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]])
     >>> flip = smallest_flip(alpha, readout, torch.ones(1, 3, dtype=torch.bool))
     >>> flip.size, flip.items

@@ -63,4 +63,5 @@ def gate(run: Results | str | Path, fail_if: str) -> list[str]:
     >>> gate(results, "permutation/tvd_median<0")
     []
     """
-    return conditions_met(run if isinstance(run, Results) else load_results(run), fail_if)
+    results = run if isinstance(run, Results) else load_results(run)
+    return conditions_met(results, fail_if)

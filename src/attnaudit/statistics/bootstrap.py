@@ -75,8 +75,8 @@ def bootstrap(
     estimate = filled.sum(0) / weight.sum(0)
     # Rounding can put the ends of equal values beyond their mean.
     low, high = torch.minimum(low, estimate), torch.maximum(high, estimate)
-    columns_of_results = estimate, low, high, (~known).double().mean(0)
-    return Interval(*(column.reshape(values.shape[1:]) for column in columns_of_results))
+    results = estimate, low, high, (~known).double().mean(0)
+    return Interval(*(column.reshape(values.shape[1:]) for column in results))
 
 
 def _resamples(examples: int, resamples: int, seed: int, device: torch.device) -> Iterator[Tensor]:

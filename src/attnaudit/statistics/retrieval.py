@@ -81,7 +81,7 @@ def iou_f1(chosen: Tensor, relevant: Tensor, mask: Tensor, *, least: float = 0.5
     chosen, relevant = chosen & mask, relevant & mask
     runs, true_runs = _runs(chosen), _runs(relevant)
     count, true_count = runs.amax(-1), true_runs.amax(-1)
-    most, most_true = (int(each.max()) if len(each) else 0 for each in (count, true_count))
+    most, most_true = (int(runs.max()) if len(runs) else 0 for runs in (count, true_count))
     shared = torch.zeros(
         len(runs), most + 1, most_true + 1, dtype=torch.float64, device=runs.device
     )

@@ -44,4 +44,5 @@ def corpus_audit(
     folder = Path(run)
     model, batches = audited_batches(folder, data_dir=None if data_dir is None else Path(data_dir))
     findings = Findings.of_corpus_audit(function(model, batches, seed))
-    return CorpusAuditOutput(findings, findings.save(folder / file_name(f"{audit}-seed_{seed}")))
+    stored = findings.save(folder / file_name(f"{audit}-seed_{seed}"))
+    return CorpusAuditOutput(findings, stored)

@@ -27,7 +27,8 @@ from attnaudit.models.hooked.site import (
 from attnaudit.models.readout import with_readout
 
 _TOKENS_AT_ONCE = 2**15
-_RENAMED = {"before": "num_prefix_tokens", "member": "output_index"}
+# Former name of a keyword -> its name and its default.
+_RENAMED = {"before": ("num_prefix_tokens", 0), "member": ("output_index", None)}
 
 
 def from_hooks(
@@ -108,9 +109,9 @@ def from_hooks(
     torch.Size([2, 1, 3])
     """
     if deprecated:
-        given = {"output_index": output_index, "num_prefix_tokens": num_prefix_tokens}
-        given = _with_deprecated(given, deprecated)
-        output_index, num_prefix_tokens = given["output_index"], given["num_prefix_tokens"] or 0
+        current = {"output_index": output_index, "num_prefix_tokens": num_prefix_tokens}
+        given = _with_deprecated(current, deprecated)
+        output_index, num_prefix_tokens = given["output_index"], given["num_prefix_tokens"]
     if not isinstance(model, nn.Module):
         raise InputError(f"from_hooks takes a torch.nn.Module, got {type(model).__name__}.")
     if readout not in ("auto", "none"):
@@ -316,8 +317,8 @@ def _with_deprecated(given: dict[str, Any], deprecated: dict[str, Any]) -> dict[
     for old, value in deprecated.items():
         if old not in _RENAMED:
             raise TypeError(f"from_hooks() got an unexpected keyword argument {old!r}")
-        new = _RENAMED[old]
-        if given[new]:
+        new, default = _RENAMED[old]
+        if given[new] != default:
             raise TypeError(f"from_hooks() got both {new!r} and its former name {old!r}")
         warnings.warn(
             f"{old}= of from_hooks is now called {new}=", DeprecationWarning, stacklevel=3

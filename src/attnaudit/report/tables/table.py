@@ -1,4 +1,4 @@
-"""A table twice: every number as it is stored, for programs, and as a paper prints it, for readers."""
+"""A table in two forms: numbers as they are stored, and texts as a paper prints them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,21 @@ from attnaudit.results import number_formats
 
 @dataclass(frozen=True, eq=False)
 class PaperTable:
-    """numbers: one column a number, nothing rounded. printed: texts only, a line for each of numbers' or fewer; words: how many of its
-    columns, from the left, are words. caption: what it shows, in a sentence. heads: one for each column of
-    printed, spanning those that share it."""
+    """A table for a paper.
+
+    Parameters
+    ----------
+    numbers
+        One column per number, nothing rounded.
+    printed
+        Texts only, with as many lines as `numbers` or fewer.
+    words
+        How many columns of `printed`, from the left, are words.
+    caption
+        What it shows, in one sentence.
+    heads
+        One per column of `printed`, spanning the columns that share it.
+    """
 
     numbers: pd.DataFrame
     printed: pd.DataFrame
@@ -23,7 +35,13 @@ class PaperTable:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number as paper tables print it, with a true minus sign."""
+    """A rounded number with a true minus, a dash if it is missing; never -0.000.
+
+    Examples
+    --------
+    >>> number(-0.1234), number(None)
+    ('−0.123', '–')
+    """
     return number_formats.number(value, digits, typographic=True)
 
 
