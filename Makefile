@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all lint bench docs picture notebook vega clean
+.PHONY: demo test test-all test-lowest lint bench docs picture notebook vega clean
 
 demo: $(READY)
 	$(BIN)/attnaudit run --dataset babi:task=1 --out demo/runs
@@ -18,10 +18,21 @@ test: lint
 test-all: lint
 	$(BIN)/python -m pytest -n auto
 
+# The same tests with every dependency at its lower bound, in an environment of its own.
+test-lowest: .venv-lowest/.ready
+	.venv-lowest/bin/python -m pytest -m "not slow"
+
+.venv-lowest/.ready: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/pip install --quiet --constraint constraints-lowest.txt --editable ".[dev]"
+	touch $@
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@if command -v npm >/dev/null; then npm ci --silent --no-audit --no-fund && npm run --silent check; \
+	else echo "Skipped: the JavaScript checks (Prettier, TypeScript) need node and npm."; fi
 
 bench: $(READY)
 	for each in benchmarks/*.py; do echo "$$each"; $(BIN)/python $$each; done
@@ -49,4 +60,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) .venv-lowest build dist demo

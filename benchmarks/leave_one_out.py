@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.item_deletion import leave_out, leave_out_by_reading
-from attnaudit.data.vocabulary import END, START
+from attnaudit.core.special_tokens import END, START
 from attnaudit.models import Architecture, build
 
 WORDS = 5000

@@ -10,6 +10,7 @@ from typing import Any
 
 from attnaudit.report.run_sources import Run, gather
 from attnaudit.results import store
+from attnaudit.results.checksums import write_json, write_mark
 from attnaudit.training.experiment import make_experiment
 from attnaudit.training.runner import run_experiment
 
@@ -37,10 +38,10 @@ def edit_run(
     details = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     change(details)
     if with_checksums:
-        store.write_mark(folder / "run.json", details)
+        write_mark(folder / "run.json", details)
     else:
         del details["files"], details["checksum"]
-        store.write_json(folder / "run.json", details)
+        write_json(folder / "run.json", details)
 
 
 def renamed_classes(folder: Path, to: Path, names: tuple[str, str]) -> Path:

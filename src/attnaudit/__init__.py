@@ -1,23 +1,35 @@
 """attnaudit: may I show this model's attention as an explanation?
 
-Five lines: `model = attnaudit.from_huggingface(hf, tokenizer)` (or anything with read and decode), `results =
-attnaudit.audit(model, texts)`, `results.card()`, `results.frame()`, `results.to_html("audit.html")`.
+>>> import attnaudit
+>>> model = attnaudit.from_huggingface(hf_model, tokenizer)  # doctest: +SKIP
+>>> results = attnaudit.audit(model, texts)  # doctest: +SKIP
+>>> results.card()  # doctest: +SKIP
+>>> results.to_html("audit.html")  # doctest: +SKIP
+
+Any object with the methods `read` and `decode` is a model too. What a command of the command line
+does, a function of the same name does: `audit_files`, `run`, `compare`, `gate` and `verify` here,
+others in `attnaudit.training` and `attnaudit.papers`.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attnaudit.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from attnaudit.auditing.audit import audit
+    from attnaudit.auditing.audit_files import audit_files
     from attnaudit.core.contract import AttentionModel, Batch, Record
     from attnaudit.core.errors import InputError
     from attnaudit.laws.checks import check_model
     from attnaudit.models.hooked import from_hooks
     from attnaudit.models.huggingface import from_huggingface
+    from attnaudit.results.checks import gate, verify
     from attnaudit.results.results import Results
     from attnaudit.training.checkpoint import load
+    from attnaudit.training.comparisons.runs import compare
+    from attnaudit.training.runner import run
 
 __version__ = "0.1.0"
 __all__ = [
@@ -27,30 +39,35 @@ __all__ = [
     "Record",
     "Results",
     "audit",
+    "audit_files",
     "check_model",
+    "compare",
     "from_hooks",
     "from_huggingface",
+    "gate",
     "load",
+    "run",
+    "verify",
 ]
 
-_HOME = {
-    "AttentionModel": "core.contract",
-    "Batch": "core.contract",
-    "InputError": "core.errors",
-    "Record": "core.contract",
-    "Results": "results.results",
-    "audit": "auditing.audit",
-    "check_model": "laws.checks",
-    "from_hooks": "models.hooked",
-    "from_huggingface": "models.huggingface",
-    "load": "training.checkpoint",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Public names are imported when first used, so that `attnaudit --help` need not wait for torch."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'attnaudit' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"attnaudit.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+# Imported on first use, so that `attnaudit --help` need not wait for torch.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "AttentionModel": "core.contract",
+        "Batch": "core.contract",
+        "InputError": "core.errors",
+        "Record": "core.contract",
+        "Results": "results.results",
+        "audit": "auditing.audit",
+        "audit_files": "auditing.audit_files",
+        "check_model": "laws.checks",
+        "compare": "training.comparisons.runs",
+        "from_hooks": "models.hooked",
+        "from_huggingface": "models.huggingface",
+        "gate": "results.checks",
+        "load": "training.checkpoint",
+        "run": "training.runner",
+        "verify": "results.checks",
+    },
+)

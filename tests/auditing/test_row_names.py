@@ -1,4 +1,4 @@
-"""Rows of attention carry the names their model gives them, and the names are stored with the results."""
+"""Attention rows have the names their model gives them, stored with the results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def audited(model: Any, data: Any) -> dict[str, Any]:
     return about
 
 
-def test_layers_and_heads_as_the_model_counts_them() -> None:
+def test_rows_are_named_by_layer_and_head_of_the_model() -> None:
     model = from_huggingface(*tiny("bert"), layers=[0, -1], heads=[3, 1])
     names = ["layer 0 head 1", "layer 0 head 3", "layer 2 head 1", "layer 2 head 3"]
     assert audited(model, TEXTS)["row_names"] == names
@@ -39,7 +39,7 @@ def test_layers_and_heads_as_the_model_counts_them() -> None:
     assert torch.equal(model.read(batch).alpha, record.alpha[:, chosen])
 
 
-def test_cross_attention_is_named() -> None:
+def test_rows_of_cross_attention_are_named() -> None:
     model = from_huggingface(*tiny("bart"), layers=1, heads=[0, 2])
     assert audited(model, TEXTS)["row_names"] == [
         "cross-attention layer 1 head 0",
@@ -67,7 +67,7 @@ def hooked(model: nn.Module, **options: Any) -> Any:
     return from_hooks(model, alpha="attention", embedding="embedding", **options)
 
 
-def test_heads_and_positions_of_a_hooked_model() -> None:
+def test_rows_of_a_hooked_model_are_named_by_head_and_position() -> None:
     batch = random_batch(words=WORDS, with_query=False, seed=0)
     width = batch.tokens.shape[1]
     assert audited(hooked(SelfAttention(pooled=False)), batch)["row_names"] == ["head 0", "head 1"]
@@ -79,14 +79,14 @@ def test_heads_and_positions_of_a_hooked_model() -> None:
     assert pooled[:3] == ["position 0 head 0", "position 0 head 1", "position 1 head 0"]
     assert len(pooled) == 2 * width
     one_head = audited(hooked(SelfAttention(pooled=True, heads=1)), batch)["row_names"]
-    assert one_head == [f"position {at}" for at in range(width)]
+    assert one_head == [f"position {index}" for index in range(width)]
 
 
 @pytest.mark.parametrize(
     ("site", "names"),
     [("word", ["sentence 0", "sentence 1", "sentence 2"]), ("sentence", ["sentence attention"])],
 )
-def test_sentences_of_the_hierarchical_model(site: str, names: list[str]) -> None:
+def test_rows_of_the_hierarchical_model_are_named_by_sentence(site: str, names: list[str]) -> None:
     torch.manual_seed(0)
     parts = Architecture(model=f"hierarchical:site={site}", encoder="none", embedding=6)
     model = build(parts, words=WORDS, classes=2, with_query=False)

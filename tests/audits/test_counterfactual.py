@@ -1,4 +1,4 @@
-"""Alternatives to the attention: shuffles against closed forms and counts, removals and decoding against plain loops."""
+"""Alternative attention: shuffles against closed forms, removal and decoding against loops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import torch
 from scipy.stats import chisquare
 from torch import Tensor
 
-from attnaudit.audits import counterfactual
 from attnaudit.audits.counterfactual import flipped, permuted, without_item
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.decoding import logits_under
@@ -53,7 +52,7 @@ def made_record(
     each = draw.normal(size=(examples, items, classes)) * 3
     logits = alpha[:, :1] @ each
     tokens = torch.ones(examples, items, dtype=torch.int64)
-    names = tuple(f"made/{at}" for at in range(examples))
+    names = tuple(f"made/{index}" for index in range(examples))
     return Record(
         batch=Batch(names, tokens, tokens > 0),
         embeddings=torch.zeros(examples, items, 1),
@@ -67,27 +66,27 @@ def made_record(
     )
 
 
-# Shuffles ---------------------------------------------------------------------------------------------------------------
+# Shuffles
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_every_shuffle_is_a_permutation_of_the_real_weights_and_of_nothing_else(rows: int) -> None:
+def test_every_shuffle_is_a_permutation_of_the_real_weights_only(rows: int) -> None:
     record = made_record(0, rows=rows)
     shuffled = permuted(record.alpha, record.mask, 50, seed=3).numpy()
     assert shuffled.shape == (6, 50, rows, 9)
     alpha, mask = record.alpha.numpy(), record.mask.numpy()
     moved = 0
-    for at in range(6):
+    for index in range(6):
         for draw in range(50):
             for row in range(rows):
-                real = mask[at, row]
-                assert (shuffled[at, draw, row, ~real] == 0).all()
-                assert sorted(shuffled[at, draw, row, real]) == sorted(alpha[at, row, real])
-                moved += not np.array_equal(shuffled[at, draw, row], alpha[at, row])
+                real = mask[index, row]
+                assert (shuffled[index, draw, row, ~real] == 0).all()
+                assert sorted(shuffled[index, draw, row, real]) == sorted(alpha[index, row, real])
+                moved += not np.array_equal(shuffled[index, draw, row], alpha[index, row])
     assert moved > 50 * 6 * rows * 0.5
 
 
-def test_garbage_outside_the_mask_is_never_shuffled_in() -> None:
+def test_values_outside_the_mask_are_never_shuffled_in() -> None:
     record = made_record(1)
     dirty = torch.where(record.mask, record.alpha, torch.tensor(7.0, dtype=torch.float64))
     shuffled = permuted(dirty, record.mask, 40, seed=0)
@@ -96,7 +95,7 @@ def test_garbage_outside_the_mask_is_never_shuffled_in() -> None:
     assert (shuffled[~inside] == 7).all()
 
 
-def test_every_order_of_four_weights_is_as_likely() -> None:
+def test_every_order_of_four_weights_is_equally_likely() -> None:
     alpha = torch.tensor([[[0.1, 0.0, 0.2, 0.3, 0.4]]], dtype=torch.float64)
     mask = torch.tensor([[[True, False, True, True, True]]])
     shuffled = permuted(alpha, mask, 12_000, seed=5)[0, :, 0].tolist()
@@ -106,7 +105,7 @@ def test_every_order_of_four_weights_is_as_likely() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_mean_and_variance_of_a_logit_difference_over_shuffles_are_the_closed_forms(
+def test_mean_and_variance_over_shuffles_match_closed_forms(
     seed: int,
 ) -> None:
     """mean(s) and Σ(s - s̄)²·Σ(alpha - 1/N)²/(N - 1), N the real items."""
@@ -114,11 +113,11 @@ def test_mean_and_variance_of_a_logit_difference_over_shuffles_are_the_closed_fo
     logits = logits_under(
         Bent(1, 9, 3), record, permuted(record.alpha, record.mask, count, seed)
     ).numpy()
-    for at in range(6):
-        real = record.mask[at, 0].numpy()
-        a, each = record.alpha[at, 0].numpy()[real], record.readout[at].numpy()[real]  # type: ignore[index]
+    for index in range(6):
+        real = record.mask[index, 0].numpy()
+        a, each = record.alpha[index, 0].numpy()[real], record.readout[index].numpy()[real]  # type: ignore[index]
         s, n = each[:, 0] - each[:, 1], real.sum()
-        drawn = logits[at, :, 0] - logits[at, :, 1]
+        drawn = logits[index, :, 0] - logits[index, :, 1]
         variance = ((s - s.mean()) ** 2).sum() * ((a - 1 / n) ** 2).sum() / (n - 1)
         centred = (drawn - s.mean()) ** 2
         assert abs(drawn.mean() - s.mean()) < 5 * math.sqrt(variance / count)
@@ -141,35 +140,37 @@ def test_shuffles_depend_on_the_seed_and_the_number_of_items_not_on_the_batch_or
 ):
     record = made_record(2)
     together = permuted(record.alpha, record.mask, 30, seed=9)
-    for at in range(6):
-        alone = permuted(record.alpha[at : at + 1], record.mask[at : at + 1], 30, seed=9)
-        assert torch.equal(alone[0], together[at])
+    for index in range(6):
+        alone = permuted(
+            record.alpha[index : index + 1], record.mask[index : index + 1], 30, seed=9
+        )
+        assert torch.equal(alone[0], together[index])
         wider = [
-            torch.nn.functional.pad(each[at : at + 1], (0, 4)).to(each.dtype)
+            torch.nn.functional.pad(each[index : index + 1], (0, 4)).to(each.dtype)
             for each in (record.alpha, record.mask)
         ]
-        assert torch.equal(permuted(*wider, 30, seed=9)[0, ..., :9], together[at])
+        assert torch.equal(permuted(*wider, 30, seed=9)[0, ..., :9], together[index])
     assert not torch.equal(permuted(record.alpha, record.mask, 30, seed=10), together)
 
 
-# Removal ----------------------------------------------------------------------------------------------------------------
+# Removal
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_what_is_left_after_a_removal_is_scaled_to_one(rows: int) -> None:
+def test_the_weights_left_after_a_removal_sum_to_one(rows: int) -> None:
     record = made_record(3, rows=rows)
     drop = torch.rand(record.alpha.shape, generator=torch.Generator().manual_seed(0)) < 0.4
     left = without_item(record.alpha, record.mask, drop).numpy()
-    for at in range(6):
+    for index in range(6):
         for row in range(rows):
             kept = [
                 float(a) if m and not d else 0.0
                 for a, m, d in zip(
-                    record.alpha[at, row], record.mask[at, row], drop[at, row], strict=True
+                    record.alpha[index, row], record.mask[index, row], drop[index, row], strict=True
                 )
             ]
             expected = [each / math.fsum(kept) if math.fsum(kept) else math.nan for each in kept]
-            np.testing.assert_allclose(left[at, row], expected, rtol=1e-12)
+            np.testing.assert_allclose(left[index, row], expected, rtol=1e-12)
 
 
 def test_nothing_left_is_nan_not_zero() -> None:
@@ -178,7 +179,7 @@ def test_nothing_left_is_nan_not_zero() -> None:
     assert without_item(alpha, torch.ones_like(drop), drop).isnan().all()
 
 
-# Decoding ---------------------------------------------------------------------------------------------------------------
+# Decoding
 
 
 def alternatives(record: Record, count: int) -> Tensor:
@@ -190,33 +191,33 @@ def alternatives(record: Record, count: int) -> Tensor:
     return raw / raw.sum(-1, keepdim=True)
 
 
-def test_with_a_readout_logits_are_weighted_sums_of_it() -> None:
+def test_with_a_readout_logits_are_its_weighted_sums() -> None:
     record = made_record(4)
     alpha = alternatives(record, 7)
     found = logits_under(Bent(1, 9, 3), record, alpha).numpy()
     assert record.readout is not None
-    for at in range(6):
+    for index in range(6):
         for k in range(7):
             expected = sum(
-                float(alpha[at, k, 0, n]) * record.readout[at, n].numpy() for n in range(9)
+                float(alpha[index, k, 0, n]) * record.readout[index, n].numpy() for n in range(9)
             )
-            np.testing.assert_allclose(found[at, k], expected, atol=1e-12)
+            np.testing.assert_allclose(found[index, k], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("entries", [1, 500, 2**24])
-def test_without_a_readout_the_model_decodes_in_parts_of_any_size(
+def test_without_a_readout_the_model_decodes_in_bounded_parts(
     monkeypatch: pytest.MonkeyPatch, entries: int
 ) -> None:
     record, model = made_record(5, rows=2, readout=False), Bent(2, 9, 3)
     alpha = alternatives(record, 11)
-    monkeypatch.setattr(counterfactual, "_ENTRIES", entries)
+    monkeypatch.setattr("attnaudit.core.decoding._ENTRIES", entries)
     found = logits_under(model, record, alpha).numpy()
     assert found.shape == (6, 11, 3)
     assert model.largest <= max(entries, alpha[:, 0].numel())
-    for at in range(6):
+    for index in range(6):
         for k in range(11):
-            plain = 4 * np.tanh(alpha[at, k].numpy().reshape(-1) @ model.weight.numpy())
-            np.testing.assert_allclose(found[at, k], plain, atol=1e-12)
+            plain = 4 * np.tanh(alpha[index, k].numpy().reshape(-1) @ model.weight.numpy())
+            np.testing.assert_allclose(found[index, k], plain, atol=1e-12)
 
 
 def test_a_flip_needs_a_candidate_strictly_above_the_decision_beyond_rounding() -> None:
@@ -226,14 +227,15 @@ def test_a_flip_needs_a_candidate_strictly_above_the_decision_beyond_rounding() 
     alpha = alternatives(record, 5)
     logits = logits_under(Bent(1, 9, 4), record, alpha)
     found = flipped(logits, record)
-    for at in range(6):
-        allowed = [c for c in range(4) if classes[at, c]]
-        own = max(allowed, key=lambda c, at=at: record.logits[at, c].item())
+    for index in range(6):
+        allowed = [c for c in range(4) if classes[index, c]]
+        own = max(allowed, key=lambda c, index=index: record.logits[index, c].item())
         for k in range(5):
             expected = (
-                max(logits[at, k, c].item() for c in allowed) > logits[at, k, own].item() + 1e-9
+                max(logits[index, k, c].item() for c in allowed)
+                > logits[index, k, own].item() + 1e-9
             )
-            assert bool(found[at, k]) == expected
+            assert bool(found[index, k]) == expected
     assert found[:3].any()
     assert not found[3:].any()  # a lone candidate is never left
     level = record.logits[:, None].clone()

@@ -1,4 +1,4 @@
-"""The command line as a user meets it."""
+"""The command line as a user types it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import typer
 
-from attnaudit.cli import main
-from attnaudit.cli.choices import split
+import attnaudit as attnaudit_package
+from attnaudit.cli import app, main
+from attnaudit.papers import make_lesson
 
 SMALL = "keyword:train=300,dev=60,test=40,length=8,jitter=2,distractors=1"
 QUICK = ["--encoder", "bilstm:hidden=8", "--embedding", "8", "--epochs", "1"]
@@ -28,7 +30,7 @@ class Done(NamedTuple):
 def attnaudit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Done]:
-    """The command in this process (starting one costs seconds), in an empty folder, with no data folder set."""
+    """The command, run in this process in an empty folder and without a data folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ATTNAUDIT_DATA", raising=False)
     monkeypatch.setenv("COLUMNS", "120")
@@ -67,11 +69,105 @@ def test_run_prints_the_card_and_leaves_a_report(
     assert "All laws are kept" in checked.stdout
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["check", "--help"]])
-def test_help_teaches(attnaudit: Callable[..., Done], arguments: list[str]) -> None:
-    done = attnaudit(*arguments)
+COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("across", "data")])
+def test_the_help_of_every_command_has_an_example(
+    attnaudit: Callable[..., Done], command: str
+) -> None:
+    done = attnaudit(command, "--help")
     assert done.returncode == 0
     assert "Usage" in done.stdout
+    assert f"Example: attnaudit {command}" in " ".join(done.stdout.split())
+
+
+def test_help_imports_no_library_that_computes() -> None:
+    """Counted, not timed: torch, pandas and transformers alone take seconds."""
+    code = f"""
+import sys
+from attnaudit.cli import app
+from typer.testing import CliRunner
+for arguments in [["--help"], *([command, "--help"] for command in {COMMANDS!r})]:
+    assert CliRunner().invoke(app, arguments).exit_code == 0, arguments
+heavy = {{"torch", "pandas", "numpy", "transformers", "sklearn", "matplotlib"}} & set(sys.modules)
+sys.exit(", ".join(heavy) or 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_does_not_show_old_names(attnaudit: Callable[..., Done]) -> None:
+    assert "│ across" not in attnaudit("--help").stdout
+    shown = attnaudit("run", "--help").stdout
+    assert "--target-score" in shown
+    assert "--keep-examples" in shown
+    assert "--good-enough" not in shown
+    assert "--illustrated" not in shown
+
+
+def test_old_names_of_options_work_and_say_what_is_new(
+    attnaudit: Callable[..., Done], tmp_path: Path
+) -> None:
+    quick = ["run", "--dataset", SMALL, *QUICK, "--audits", "permutation", "--measures", "random"]
+    new = attnaudit(*quick, "--target-score", "0.1", "--keep-examples", "3")
+    assert new.returncode == 0, new.stderr
+    assert "deprecated" not in new.stderr
+    old = attnaudit(*quick, "--good-enough", "0.1", "--illustrated", "3")
+    assert old.returncode == 0, old.stderr
+    assert "This run is already complete" in old.stdout
+    for option, name in (("--good-enough", "--target-score"), ("--illustrated", "--keep-examples")):
+        (line,) = [line for line in old.stderr.splitlines() if option in line]
+        assert "is deprecated" in line
+        assert line.endswith(f"Use {name}.")
+    both = attnaudit(*quick, "--good-enough", "0.1", "--target-score", "0.2")
+    assert both.returncode == 2
+    assert "give only --target-score" in both.stderr
+    assert len(list(tmp_path.glob("runs/*/run.json"))) == 1
+
+
+def test_across_is_correlate_and_says_so(attnaudit: Callable[..., Done], tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    new, old = (attnaudit(command, "nowhere") for command in ("correlate", "across"))
+    assert new.returncode == old.returncode == 2
+    notice, *rest = old.stderr.splitlines()
+    assert "attnaudit across is deprecated" in notice
+    assert notice.endswith("Use attnaudit correlate.")
+    assert rest == new.stderr.splitlines()
+
+
+def test_run_in_python_is_the_command(attnaudit: Callable[..., Done], tmp_path: Path) -> None:
+    made = attnaudit_package.run(
+        SMALL,
+        out="runs",
+        encoder="bilstm:hidden=8",
+        embedding=8,
+        epochs=1,
+        audits=("permutation",),
+        measures=("random",),
+        show_progress=False,
+    )
+    assert not made.was_complete
+    assert made.report.is_file()
+    options = ["--dataset", SMALL, *QUICK, "--audits", "permutation", "--measures", "random"]
+    done = attnaudit("run", *options)
+    assert "This run is already complete" in done.stdout
+    assert f"Run: {made.folder}" in done.stdout
+    assert str(made.results.card()) in done.stdout
+    verified = attnaudit("verify", "runs")
+    assert verified.stdout == f"{made.folder}: {attnaudit_package.verify('runs')[0].state}\n"
+    closed = attnaudit("gate", str(made.folder), "--fail-if", "permutation/tvd_median>=0")
+    assert closed.returncode == 3
+    (condition,) = attnaudit_package.gate(made.folder, "permutation/tvd_median>=0")
+    assert condition in closed.stderr
+
+
+def test_the_lesson_in_python_is_the_command(
+    attnaudit: Callable[..., Done], tmp_path: Path
+) -> None:
+    assert attnaudit("lesson", "--out", "one.html").stdout == "Lesson: one.html\n"
+    page = make_lesson(tmp_path / "two.html")
+    assert page.read_bytes() == (tmp_path / "one.html").read_bytes()
 
 
 def test_list_names_every_choice_with_what_it_is(attnaudit: Callable[..., Done]) -> None:
@@ -121,7 +217,7 @@ def test_check_reports_a_broken_model_with_exit_code_1(
         ),
         (
             ["run", "--dataset", "sst"],
-            "data get sst. fetches it.*in the environment variable ATTNAUDIT_DATA",
+            "data get sst. downloads it.*in the environment variable ATTNAUDIT_DATA",
         ),
         (["run", "--dataset", SMALL, "--epochs", "0"], "epochs must be above 0"),
         (["run", "--dataset", SMALL, "--vectors", "nowhere.txt"], "nowhere.txt"),
@@ -133,25 +229,18 @@ def test_check_reports_a_broken_model_with_exit_code_1(
         ),
         (["run", "--dataset", SMALL, "--intervention", "seed"], "There is no intervention .seed."),
         (["run", "--dataset", SMALL, "--preset", "jain"], "There is no preset .jain."),
-        (["check", "nowhere"], "is no run directory"),
+        (["check", "nowhere"], "is not a run directory"),
         (["check", "glass:milk"], "There is no glass model 'milk'"),
         (["check", "json:dumps"], "cannot be called without arguments"),
     ],
 )
-def test_mistakes_are_told_in_words_without_a_traceback(
+def test_mistakes_are_reported_in_words_without_a_traceback(
     attnaudit: Callable[..., Done], arguments: list[str], text: str, tmp_path: Path
 ) -> None:
     done = attnaudit(*arguments)
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert re.search(text, done.stderr), done.stderr
     assert not list(tmp_path.glob("runs/*/run.json"))
-
-
-def test_commas_between_audits_and_between_options() -> None:
-    assert split("furthest:epsilon=0.05,fidelity=code,permutation") == [
-        "furthest:epsilon=0.05,fidelity=code",
-        "permutation",
-    ]
 
 
 def test_the_installed_command_answers_in_a_process_of_its_own(tmp_path: Path) -> None:
@@ -172,5 +261,5 @@ def test_the_installed_command_answers_in_a_process_of_its_own(tmp_path: Path) -
 def test_check_does_not_say_kept_of_what_could_not_be_tried(attnaudit: Callable[..., Done]) -> None:
     done = attnaudit("check", "glass:inert")
     assert done.returncode == 0
-    assert "No law is broken; some could not be tried" in done.stdout
+    assert "No law is broken; some could not be checked" in done.stdout
     assert "All laws are kept" not in done.stdout

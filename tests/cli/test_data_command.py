@@ -1,4 +1,4 @@
-"""`attnaudit data`: listing, downloads from a real server on loopback, and the counts of a corpus beside the published ones."""
+"""`attnaudit data`: listing, downloads from a local server, and counts next to the published."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from attnaudit.data.corpus_info import About, Download, describes
 from attnaudit.data.describe import describe
 from attnaudit.data.download import fetch
 from attnaudit.data.listing import entries
-from attnaudit.data.partial_file import alone
+from attnaudit.data.partial_file import download_lock
 from attnaudit.data.published_counts import TABLE_1, published_row
 from attnaudit.data.splits import Example, Splits
 
@@ -33,7 +33,7 @@ HALF = len(CONTENT) // 2
 RIGHT = f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
 
 
-# A server -----------------------------------------------------------------------------------------------------------------
+# A server -------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -89,7 +89,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             serving.cut_after = None
 
         def _start(self) -> int | None:
-            """The byte asked for, if it may be had: If-Range with another version gets the whole file."""
+            """The byte asked for; None for the whole file, as If-Range of another version gets."""
             found = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
             version = self.headers.get("If-Range")
             if not found or not serving.ranges or version not in (None, serving.tag, serving.date):
@@ -115,12 +115,12 @@ def _cut(server: Server, folder: Path, at: int = HALF) -> None:
     """A first attempt that breaks off."""
     server.cut_after = at
     with pytest.raises(
-        InputError, match=f"cut: {at:,} bytes of {len(server.content):,} came.*kept"
+        InputError, match=f"cut: {at:,} bytes of {len(server.content):,} received.*kept"
     ):
         fetch(server.file(), folder)
 
 
-# Downloads ----------------------------------------------------------------------------------------------------------------
+# Downloads ------------------------------------------------------------------------------------
 
 
 def test_a_good_file_gets_its_name_and_nothing_else_stays(
@@ -150,7 +150,7 @@ def test_a_file_that_is_there_is_checked_and_not_fetched_again(
     (tmp_path / "made/file.bin").write_bytes(b"my own")
     with pytest.raises(
         InputError,
-        match=r"there already, but is not the official file: expected sha256:.*Move it away",
+        match=r"exists already, but is not the official file: expected sha256:.*Move it away",
     ):
         fetch(server.file(), tmp_path)
     assert (tmp_path / "made/file.bin").read_bytes() == b"my own"
@@ -177,7 +177,7 @@ def test_a_cut_download_goes_on_where_it_stopped(server: Server, tmp_path: Path)
 def test_cut_again_and_again(server: Server, tmp_path: Path) -> None:
     _cut(server, tmp_path, 1000)
     server.cut_after = 1000
-    with pytest.raises(InputError, match="2,000 bytes of 1,024,000 came"):
+    with pytest.raises(InputError, match="2,000 bytes of 1,024,000 received"):
         fetch(server.file(), tmp_path)
     assert fetch(server.file(), tmp_path).read_bytes() == CONTENT
     assert [each.get("Range") for each in server.asked] == [None, "bytes=1000-", "bytes=2000-"]
@@ -248,7 +248,7 @@ def test_a_part_longer_than_the_file_is_given_up(server: Server, tmp_path: Path)
 @pytest.mark.parametrize(
     ("status", "advice"), [(404, "home page"), (403, "home page"), (503, "try again later")]
 )
-def test_a_refusal_is_told_with_its_number(
+def test_an_http_error_is_reported_with_its_number(
     server: Server, tmp_path: Path, status: int, advice: str
 ) -> None:
     server.status = status
@@ -264,14 +264,15 @@ def test_no_network_keeps_what_came(server: Server, tmp_path: Path) -> None:
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}/file.bin"
         with pytest.raises(
             InputError,
-            match=r"no connection to the server \(NewConnectionError: .*refused.*The 512,000 bytes.*Check the network",
+            match=r"no connection to the server \(NewConnectionError: .*refused.*"
+            r"The 512,000 bytes.*Check the network",
         ):
             fetch(Download(nobody, RIGHT, "made/file.bin"), tmp_path)
     assert fetch(server.file(), tmp_path).read_bytes() == CONTENT
     assert "Range" in server.asked[1]
 
 
-def test_no_room_is_told_before_anything_is_written(
+def test_no_room_is_reported_before_anything_is_written(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Usage(NamedTuple):
@@ -279,7 +280,7 @@ def test_no_room_is_told_before_anything_is_written(
 
     monkeypatch.setattr(download.shutil, "disk_usage", lambda _: Usage(1000))
     with pytest.raises(
-        InputError, match=r"no room in .*: 1,024,000 bytes are to come, 1,000 are free"
+        InputError, match=r"not enough space in .*: 1,024,000 bytes are needed, 1,000 are free"
     ):
         fetch(server.file(), tmp_path)
     assert _names(tmp_path) == []
@@ -295,7 +296,7 @@ def test_room_that_runs_out_and_folders_that_may_not_be_written(
         return replace
 
     monkeypatch.setattr(download.os, "replace", fails(errno.ENOSPC))
-    with pytest.raises(InputError, match="no room is left"):
+    with pytest.raises(InputError, match="no space is left"):
         fetch(server.file(), tmp_path)
     monkeypatch.setattr(download.os, "replace", fails(errno.EACCES))
     with pytest.raises(InputError, match=r"cannot be written \(Permission denied\)"):
@@ -304,12 +305,12 @@ def test_room_that_runs_out_and_folders_that_may_not_be_written(
 
 def test_two_downloads_never_write_one_file(server: Server, tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
-    with alone(tmp_path / "made"), pytest.raises(InputError, match="another download"):
+    with download_lock(tmp_path / "made"), pytest.raises(InputError, match="another download"):
         fetch(server.file(), tmp_path)
     assert fetch(server.file(), tmp_path).read_bytes() == CONTENT
 
 
-# The command --------------------------------------------------------------------------------------------------------------
+# The command ----------------------------------------------------------------------------------
 
 
 class Done(NamedTuple):
@@ -488,13 +489,13 @@ def test_every_download_lands_where_its_reader_looks(name: str, tmp_path: Path) 
         assert (about.look(tmp_path) is not None) == bool(downloads)
 
 
-# Describing ---------------------------------------------------------------------------------------------------------------
+# Describing -----------------------------------------------------------------------------------
 
 WORDS = "one two three four five"
 
 
 def _trees(folder: Path) -> None:
-    """Train: two negative sentences and one positive of six words, one short, one neutral; dev and test: one of each class."""
+    """Train: two negative sentences, a positive, a short and a neutral one; dev, test: one each."""
     folder.mkdir(parents=True)
     kept = [(0, f"{WORDS} bad"), (1, f"{WORDS} awful"), (4, f"{WORDS} good")]
     texts = {
@@ -529,7 +530,7 @@ def test_describe_counts(tmp_path: Path) -> None:
     assert found.published.train == (3034, 3321)
 
 
-def test_describe_prints_ours_beside_the_published(
+def test_describe_prints_ours_next_to_the_published(
     attnaudit: Callable[..., Done], tmp_path: Path
 ) -> None:
     _trees(tmp_path / "sst")

@@ -1,4 +1,4 @@
-"""Batches lose tokens and repeat rows without mixing anything up; alternatives can be asked one or many at a time."""
+"""Batches lose tokens and repeat rows without mixing anything up."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 import torch
-from torch import Tensor
 
-from attnaudit.audits import counterfactual
-from attnaudit.core.contract import AttentionModel, Batch, Record
-from attnaudit.core.item_deletion import leave_out, leave_out_by_reading
-from attnaudit.models import Architecture, build
-from attnaudit.models.glass import KINDS, Glass, glass_batch
+from attnaudit.core.contract import Batch, Record
+from attnaudit.core.errors import InputError
 
 
 def three() -> Batch:
@@ -142,137 +138,8 @@ def test_a_record_predicts_among_the_candidates() -> None:
     assert record.length.tolist() == [4, 3, 1]
 
 
-# What if alpha were ...? --------------------------------------------------------------------------------------------------
-
-
-def models() -> list[tuple[AttentionModel, Batch]]:
-    small = Architecture(encoder="bilstm:hidden=3", embedding=4)
-    attentive = build(small, words=30, classes=3, with_query=False).double().eval()
-    with torch.no_grad():
-        for parameter in attentive.parameters():
-            parameter.normal_(0, 0.7, generator=torch.Generator().manual_seed(parameter.numel()))
-    batch = glass_batch(4, shortest=3, longest=6)
-    few = replace(batch, tokens=batch.tokens % 30)
-    return [*((Glass(kind, dtype=torch.float64), batch) for kind in KINDS), (attentive, few)]
-
-
-def some_alpha(mask: Tensor, count: int) -> Tensor:
-    weight = torch.rand(
-        (mask.shape[0], count, *mask.shape[1:]), generator=torch.Generator().manual_seed(0)
-    ).double()
-    weight = weight * mask[:, None]
-    return weight / weight.sum(-1, keepdim=True)
-
-
-@pytest.mark.parametrize("which", range(4))
-def test_many_alternatives_at_once_equal_one_at_a_time(which: int) -> None:
-    model, batch = models()[which]
-    record = model.read(batch)
-    alpha = some_alpha(record.mask, 5)
-    together = model.decode(record, alpha)
-    assert together.shape == (4, 5, record.logits.shape[1])
-    for k in range(5):
-        torch.testing.assert_close(
-            together[:, k], model.decode(record, alpha[:, k]), rtol=0, atol=1e-12
-        )
-
-
-@pytest.mark.parametrize("which", range(4))
-def test_the_readout_is_what_each_item_alone_would_give(which: int) -> None:
-    model, batch = models()[which]
-    record = model.read(batch)
-    assert record.readout is not None
-    for example, item in record.mask[:, 0].nonzero().tolist():
-        alone = torch.zeros_like(record.alpha)
-        alone[:, :, item] = 1
-        expected = model.decode(record, alone)[example]
-        torch.testing.assert_close(record.readout[example, item], expected, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("which", range(4))
-def test_logits_under_alternatives_are_the_same_with_and_without_a_readout(which: int) -> None:
-    model, batch = models()[which]
-    record = model.read(batch)
-    alpha = some_alpha(record.mask, 5)
-    through_readout = counterfactual.logits_under(model, record, alpha)
-    through_model = counterfactual.logits_under(model, replace(record, readout=None), alpha)
-    torch.testing.assert_close(through_readout, through_model, rtol=0, atol=1e-12)
-
-
-def test_a_bounded_part_at_a_time_gives_the_same_logits(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, batch = models()[0]
-    record = replace(model.read(batch), readout=None)
-    alpha = some_alpha(record.mask, 7)
-    whole = counterfactual.logits_under(model, record, alpha)
-    monkeypatch.setattr(counterfactual, "_ENTRIES", 3 * alpha[:, :1].numel())
-    assert torch.equal(counterfactual.logits_under(model, record, alpha), whole)
-
-
-def test_shuffled_attention_keeps_its_weights_and_its_mask() -> None:
-    record = Glass("oracle", dtype=torch.float64).read(glass_batch(6))
-    mask = record.mask.clone()
-    mask[0, 0, 2] = False  # a hole
-    alpha = record.alpha * mask
-    shuffled = counterfactual.permuted(alpha, mask, 40, seed=1)
-    assert shuffled.shape == (6, 40, 1, alpha.shape[-1])
-    for at in range(6):
-        real = mask[at, 0]
-        assert (shuffled[at, :, 0][:, ~real] == 0).all()
-        for k in range(40):
-            assert sorted(shuffled[at, k, 0, real].tolist()) == sorted(alpha[at, 0, real].tolist())
-
-
-def test_every_shuffle_is_about_equally_frequent() -> None:
-    alpha = torch.tensor([[[0.1, 0.2, 0.7]]])
-    shuffled = counterfactual.permuted(alpha, torch.ones(1, 1, 3, dtype=torch.bool), 6000, seed=0)[
-        0, :, 0
-    ]
-    _, counts = shuffled.unique(dim=0, return_counts=True)
-    assert len(counts) == 6
-    assert (counts - 1000).abs().max() < 150  # five standard deviations
-
-
-def test_a_shuffle_does_not_depend_on_the_batch_or_its_padding() -> None:
-    record = Glass("oracle").read(glass_batch(6))
-    together = counterfactual.permuted(record.alpha, record.mask, 5, seed=3)
-    for at in range(6):
-        length = int(record.mask[at].sum())
-        alone = counterfactual.permuted(
-            record.alpha[at : at + 1, :, :length], record.mask[at : at + 1, :, :length], 5, seed=3
-        )
-        assert torch.equal(alone[0], together[at, :, :, :length])
-
-
-def test_an_item_taken_out_leaves_the_others_in_proportion() -> None:
-    alpha = torch.tensor([[[0.5, 0.2, 0.3]]]).double()
-    mask = torch.ones(1, 1, 3, dtype=torch.bool)
-    out = counterfactual.without_item(alpha, mask, torch.tensor([[[True, False, False]]]))
-    torch.testing.assert_close(out, torch.tensor([[[0.0, 0.4, 0.6]]]).double())
-
-
-def test_leaving_out_reads_the_shorter_text_and_is_nan_where_nothing_counts() -> None:
-    model, batch = models()[3]
-    record = model.read(batch)
-    logits = leave_out(model, record)
-    assert torch.equal(logits.isnan(), ~record.content[..., None].expand_as(logits))
-    for example, item in record.content.nonzero().tolist():
-        real = batch.mask[example].clone()
-        real[item] = False
-        tokens = batch.tokens[example][real][None]
-        alone = model.read(Batch(("x",), tokens, torch.ones_like(tokens, dtype=torch.bool)))
-        torch.testing.assert_close(logits[example, item], alone.logits[0], rtol=0, atol=1e-12)
-
-
-def test_the_only_word_cannot_be_left_out() -> None:
-    batch = Batch(("a",), torch.tensor([[1]]), torch.tensor([[True]]))
-    model = Glass("oracle")
-    assert leave_out_by_reading(model, model.read(batch)).isnan().all()
-
-
-def test_a_models_own_leave_out_is_preferred() -> None:
-    class Own(Glass):
-        def leave_out(self, record: Record) -> Tensor:
-            return torch.full((1, 1, 2), 7.0)
-
-    model = Own("oracle")
-    assert leave_out(model, model.read(glass_batch(2))).tolist() == [[[7.0, 7.0]]]
+def test_a_batch_of_uneven_parts_is_rejected() -> None:
+    tokens = torch.ones(8, 4, dtype=torch.int64)
+    for ids, mask in ((tuple("abc"), tokens > 0), (tuple("abcdefgh"), tokens[:, :2] > 0)):
+        with pytest.raises(InputError, match="one example_id per text"):
+            Batch(ids, tokens, mask)

@@ -1,4 +1,4 @@
-"""Masked operations against the same on the real items alone; nothing outside the mask gets through."""
+"""Masked operations equal the same operations on the real items alone."""
 
 from __future__ import annotations
 

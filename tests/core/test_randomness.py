@@ -1,4 +1,4 @@
-"""Streams that depend on names alone: SplitMix64 against plain integers, its published stream, and uniformity."""
+"""Random streams depend on names alone: SplitMix64 against integers and its published stream."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_derived_seed_fits_a_signed_integer_of_64_bits(seed: int) -> None:
 
 
 def test_derived_seeds_never_change() -> None:
-    """Stored numbers depend on them: blake2b of the seed and the names, parted by the unit separator, halved."""
+    """Stored numbers depend on them: half the blake2b of seed and names, joined by \\x1f."""
     digest = hashlib.blake2b(b"3\x1fpermutation\x1fkeyword/17", digest_size=8).hexdigest()
     assert randomness.derive(3, "permutation", "keyword/17") == int(digest, 16) // 2
 

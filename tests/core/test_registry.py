@@ -1,4 +1,4 @@
-"""A choice as a string: name, options, package.module:name; errors say what there is to choose from."""
+"""Choices as text: name, options, package.module:name; errors list the choices."""
 
 from __future__ import annotations
 
@@ -81,7 +81,10 @@ def test_anything_importable_can_be_named() -> None:
 def test_an_unknown_name_lists_the_choices_and_the_nearest() -> None:
     with pytest.raises(InputError) as raised:
         registry.find(REGISTRY, "sparsgen:lam=1", "projection")
-    expected = "There is no projection 'sparsgen'. Did you mean 'sparsegen'? Choose from: softmax, sparsegen."
+    expected = (
+        "There is no projection 'sparsgen'. Did you mean 'sparsegen'? "
+        "Choose from: softmax, sparsegen."
+    )
     assert str(raised.value) == expected
 
 

@@ -1,4 +1,4 @@
-"""Archives as input from outside: the same corpus in any of them, cut short, damaged, hostile, and far larger than they look."""
+"""Archives as untrusted input: complete, cut short, damaged, hostile and decompression bombs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _zip(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
     return path
 
 
-# The same corpus ---------------------------------------------------------------------------------------------------------
+# The same corpus ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -138,11 +138,11 @@ def test_names_and_places_of_files(tmp_path: Path) -> None:
     assert not _texts(path, "n/x.txt", "X.txt")
 
 
-# Cut short and damaged ---------------------------------------------------------------------------------------------------
+# Cut short and damaged ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_an_archive_cut_short_is_refused_or_whole(tmp_path: Path, suffix: str) -> None:
+def test_an_archive_cut_short_is_rejected_or_whole(tmp_path: Path, suffix: str) -> None:
     folder = _folder(tmp_path / "folder")
     expected = _read(folder)
     whole = _archive(folder, suffix).read_bytes()
@@ -167,7 +167,7 @@ def test_an_archive_cut_short_is_refused_or_whole(tmp_path: Path, suffix: str) -
 
 @pytest.mark.parametrize("suffix", COMPRESS)
 @pytest.mark.parametrize("inside", ["folder", ".tar", ".zip"])
-def test_a_compressed_file_cut_short_is_refused(tmp_path: Path, suffix: str, inside: str) -> None:
+def test_a_compressed_file_cut_short_is_rejected(tmp_path: Path, suffix: str, inside: str) -> None:
     folder = _folder(tmp_path / "folder")
     path = folder / "trees" / "dev.txt"
     whole = COMPRESS[suffix](path.read_bytes())
@@ -226,10 +226,10 @@ def test_a_changed_byte_is_noticed(
     ],
 )
 @pytest.mark.parametrize("kind", ["", ".gz"])
-def test_a_tar_archive_that_only_looks_whole_is_refused(
+def test_a_tar_archive_that_only_looks_whole_is_rejected(
     tmp_path: Path, change: Callable[[bytes, int], bytes], problem: str, kind: str
 ) -> None:
-    """Broken between two members, where the library stops without a word; compressed afterwards, so that no checksum tells."""
+    """Cut between two members, which tarfile does not report; compressed after the damage."""
     texts = [(f"{name}.txt", name.encode() * 300) for name in "abc"]
     whole = _tar(tmp_path / "a.tar", *texts).read_bytes()
     assert list(_texts(tmp_path / "a.tar")) == ["a.txt", "b.txt", "c.txt"]
@@ -240,7 +240,7 @@ def test_a_tar_archive_that_only_looks_whole_is_refused(
         _texts(path)
 
 
-def test_a_wrong_checksum_in_a_zip_is_told(tmp_path: Path) -> None:
+def test_a_wrong_checksum_in_a_zip_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as archive:  # stored as it is
         archive.writestr("x.txt", b"hello hello hello")
@@ -276,7 +276,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         _texts(tmp_path / "none.txt")
 
 
-# Hostile -----------------------------------------------------------------------------------------------------------------
+# Hostile ------------------------------------------------------------------------------------------
 
 OUTSIDE = [
     "/etc/x.txt",
@@ -292,7 +292,7 @@ OUTSIDE = [
 
 @pytest.mark.parametrize("name", OUTSIDE)
 @pytest.mark.parametrize("wanted", ["*", "other.txt"])
-def test_members_outside_the_archive_are_refused_by_name(
+def test_members_outside_the_archive_are_rejected_by_name(
     tmp_path: Path, name: str, wanted: str
 ) -> None:
     paths = [
@@ -316,7 +316,7 @@ def test_names_that_only_look_like_it_are_read(tmp_path: Path, name: str) -> Non
     [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, b"Q"],
     ids=["symlink", "hard link", "character device", "block device", "fifo", "unknown"],
 )
-def test_links_and_devices_in_a_tar_are_refused_by_name(tmp_path: Path, kind: bytes) -> None:
+def test_links_and_devices_in_a_tar_are_rejected_by_name(tmp_path: Path, kind: bytes) -> None:
     path = _tar(tmp_path / "a.tar", ("x.txt", b"x"), _special("secret.txt", kind, "/etc/passwd"))
     for wanted in ("*", "x.txt"):
         with pytest.raises(InputError, match=r"the member 'secret\.txt' is a link, a device"):
@@ -324,7 +324,7 @@ def test_links_and_devices_in_a_tar_are_refused_by_name(tmp_path: Path, kind: by
 
 
 @pytest.mark.parametrize("mode", [0o120777, 0o020666, 0o060666, 0o010666, 0o140666])
-def test_links_and_devices_in_a_zip_are_refused_by_name(tmp_path: Path, mode: int) -> None:
+def test_links_and_devices_in_a_zip_are_rejected_by_name(tmp_path: Path, mode: int) -> None:
     info = zipfile.ZipInfo("secret.txt")
     info.create_system, info.external_attr = 3, mode << 16
     path = _zip(tmp_path / "a.zip", ("x.txt", b"x"), (info, b"/etc/passwd"))
@@ -332,7 +332,7 @@ def test_links_and_devices_in_a_zip_are_refused_by_name(tmp_path: Path, mode: in
         _texts(path, "x.txt")
 
 
-def test_a_sparse_member_is_refused(tmp_path: Path) -> None:
+def test_a_sparse_member_is_rejected(tmp_path: Path) -> None:
     """A few bytes that claim to be a terabyte of zeros."""
     info = _special("x.txt", tarfile.GNUTYPE_SPARSE)
     block = bytearray(info.tobuf(tarfile.GNU_FORMAT))
@@ -353,7 +353,7 @@ def test_a_sparse_member_is_refused(tmp_path: Path) -> None:
         tarfile.GNUTYPE_LONGLINK,
     ],
 )
-def test_a_huge_header_in_a_tar_is_refused_before_it_is_read(tmp_path: Path, kind: bytes) -> None:
+def test_a_huge_header_in_a_tar_is_rejected_before_it_is_read(tmp_path: Path, kind: bytes) -> None:
     path = tmp_path / "a.tar.gz"
     with gzip.open(path, "wb") as stream:
         info = _special("long", kind)
@@ -377,7 +377,7 @@ def test_long_names_of_a_sane_length_are_read(tmp_path: Path, format_: int) -> N
     assert len(name) < LONGEST_HEADER
 
 
-def test_headers_upon_headers_are_refused(tmp_path: Path) -> None:
+def test_headers_upon_headers_are_rejected(tmp_path: Path) -> None:
     """The library reads each from within the one before it, and runs out of stack."""
     info = _special("pax", tarfile.XHDTYPE)
     (tmp_path / "a.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) * 5000 + bytes(1024))
@@ -385,7 +385,7 @@ def test_headers_upon_headers_are_refused(tmp_path: Path) -> None:
         _texts(tmp_path / "a.tar")
 
 
-def test_a_negative_size_is_refused(tmp_path: Path) -> None:
+def test_a_negative_size_is_rejected(tmp_path: Path) -> None:
     block = bytearray(tarfile.TarInfo("x.txt").tobuf(tarfile.GNU_FORMAT))
     block[124:136] = tarfile.itn(-1024, 12, tarfile.GNU_FORMAT)
     block[148:156] = b"%06o\0 " % tarfile.calc_chksums(bytes(block))[0]
@@ -394,7 +394,7 @@ def test_a_negative_size_is_refused(tmp_path: Path) -> None:
         _texts(tmp_path / "a.tar")
 
 
-def test_an_encrypted_zip_is_told(tmp_path: Path) -> None:
+def test_an_encrypted_zip_is_reported(tmp_path: Path) -> None:
     path = _zip(tmp_path / "a.zip", ("x.txt", b"x"))
     content = bytearray(path.read_bytes())
     for mark, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
@@ -404,7 +404,7 @@ def test_an_encrypted_zip_is_told(tmp_path: Path) -> None:
         _texts(path)
 
 
-def test_a_compression_python_does_not_know_is_told(tmp_path: Path) -> None:
+def test_a_compression_python_does_not_know_is_reported(tmp_path: Path) -> None:
     path = _zip(tmp_path / "a.zip", ("x.txt", b"x"))
     content = bytearray(path.read_bytes())
     for mark, at in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
@@ -414,7 +414,7 @@ def test_a_compression_python_does_not_know_is_told(tmp_path: Path) -> None:
         _texts(path)
 
 
-def test_a_name_met_twice_is_refused(tmp_path: Path) -> None:
+def test_a_name_occurring_twice_is_rejected(tmp_path: Path) -> None:
     twice = [("a/x.txt", b"1"), ("a/x.txt", b"2")]
     once_compressed = [("a/x.txt", b"1"), ("a/x.txt.gz", gzip.compress(b"2"))]
     for members in (twice, once_compressed):
@@ -459,7 +459,7 @@ def test_names_in_a_zip_that_are_not_what_they_claim(tmp_path: Path, flag: int) 
         assert list(_texts(path).values()) == ["x"]
 
 
-# Bombs -------------------------------------------------------------------------------------------------------------------
+# Bombs --------------------------------------------------------------------------------------------
 
 
 def _bomb(folder: Path, kind: str, size: int) -> Path:
@@ -478,8 +478,19 @@ def _bomb(folder: Path, kind: str, size: int) -> Path:
     return _tar(path, (name, data), kind=outer.removeprefix(".tar").removeprefix("."))
 
 
-BOMBS = [".gz", ".xz", ".bz2", "text in .tar.gz", "text in .tar.xz", "text in .tar.bz2", "text in .zip",
-         ".gz in .zip", ".xz in .zip", ".gz in .tar", ".bz2 in .tar.gz"]  # fmt: skip
+BOMBS = [
+    ".gz",
+    ".xz",
+    ".bz2",
+    "text in .tar.gz",
+    "text in .tar.xz",
+    "text in .tar.bz2",
+    "text in .zip",
+    ".gz in .zip",
+    ".xz in .zip",
+    ".gz in .tar",
+    ".bz2 in .tar.gz",
+]
 
 
 def _line_count(path: Path, *patterns: str) -> int:
@@ -487,7 +498,7 @@ def _line_count(path: Path, *patterns: str) -> int:
 
 
 @pytest.mark.parametrize("kind", BOMBS)
-def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_bombs_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     path = _bomb(tmp_path, kind, 2_000_000)
     assert _line_count(path) == 400_000  # no bomb by the usual measure
     monkeypatch.setattr(streams, "BOMB_SIZE", 500_000)
@@ -498,7 +509,7 @@ def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind
 
 
 @pytest.mark.parametrize("kind", ["text in .tar.gz", "text in .tar.xz", "text in .tar.bz2"])
-def test_bombs_that_are_only_passed_over_are_refused(
+def test_bombs_that_are_only_passed_over_are_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setattr(streams, "BOMB_SIZE", 500_000)
@@ -533,9 +544,9 @@ def test_many_small_members_are_one_bomb(
 READ_A_BOMB = """
 import sys, resource
 from pathlib import Path
-from attnaudit.datasets.reading.sources import files
-from attnaudit.datasets.reading.rows import BadRows, lines
-from attnaudit.errors import InputError
+from attnaudit.data.reading.sources import files
+from attnaudit.data.reading.rows import BadRows, lines
+from attnaudit.core.errors import InputError
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
     bad = BadRows(skip=True)

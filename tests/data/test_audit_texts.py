@@ -1,4 +1,4 @@
-"""Files of texts for `attnaudit audit`: columns, delimiters, encodings, bounds, and what is rejected in words."""
+"""Files of texts for `attnaudit audit`: columns, delimiters, encodings, limits and errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def message(path: Path, **options: Any) -> str:
     return str(error.value)
 
 
-# Columns -----------------------------------------------------------------------------------------------------------------
+# Columns ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_a_further_column_of_texts_is_rejected_with_what_to_write(
     words = message(path)
     assert "several columns hold texts: " in words
     assert (
-        "--text-column text, or two that are read together, --text-column text and --pair-column summary"
-        in words
+        "--text-column text, or two that are read together, "
+        "--text-column text and --pair-column summary" in words
     )
     assert len(read_texts(path, text="text").texts) == 40
     with pytest.raises(
@@ -148,11 +148,12 @@ def test_columns_that_only_later_objects_have_are_seen(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text('{"text": "one"}\n{"text": "two", "label": "x"}\n')
     assert message(path).startswith(
-        "d.jsonl, line 1: the label is missing. Drop the row, or leave such rows out with --skip-bad."
+        "d.jsonl, line 1: the label is missing. "
+        "Drop the row, or leave such rows out with --skip-bad."
     )
 
 
-# Rows --------------------------------------------------------------------------------------------------------------------
+# Rows ---------------------------------------------------------------------------------------------
 
 
 def test_bad_rows_are_named_by_the_line_they_begin_on_and_counted_by_reason(tmp_path: Path) -> None:
@@ -189,7 +190,7 @@ def test_nothing_but_bad_rows(tmp_path: Path) -> None:
     )
 
 
-# Delimiters --------------------------------------------------------------------------------------------------------------
+# Delimiters ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("delimiter", "name"), [(",", ","), (";", ";"), ("\t", "tab"), ("|", "|")])
@@ -229,7 +230,7 @@ def test_what_is_no_delimiter(tmp_path: Path, wrong: str) -> None:
     assert "delimiter must be one character" in message(path, delimiter=wrong)
 
 
-# Encodings ---------------------------------------------------------------------------------------------------------------
+# Encodings ----------------------------------------------------------------------------------------
 
 CONTENT = 'text,label\ncafé "über" €,a\nzwei,b\n'.replace('"', "")
 
@@ -257,7 +258,7 @@ def test_utf_16_big_endian_and_json(tmp_path: Path) -> None:
     assert texts(read_texts(path)) == ["naïve"]
 
 
-def test_bytes_of_another_encoding_are_told_by_line_with_what_to_write(tmp_path: Path) -> None:
+def test_bytes_of_another_encoding_are_reported_by_line_with_what_to_write(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_bytes(CONTENT.encode("cp1252"))
     words = message(path)
@@ -291,16 +292,16 @@ def test_a_nul_is_a_character(tmp_path: Path) -> None:
     assert texts(read_texts(path)) == ["one\0two"]
 
 
-# JSON --------------------------------------------------------------------------------------------------------------------
+# JSON ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"text": "a", "text": "b"}', "the key 'text' is there twice"),
+        ('{"text": "a", "text": "b"}', "the key 'text' occurs twice"),
         ("[" * 100_000, "not JSON"),
         ('{"text": ' + "9" * 5000 + "}", "not JSON"),
-        ('{"text": NaN}', "NaN is no number"),
+        ('{"text": NaN}', "NaN is not a number"),
         ('["text"]', "expected a JSON object"),
     ],
 )
@@ -342,11 +343,11 @@ def test_json_arrays(tmp_path: Path) -> None:
     assert message(path).startswith("d.json, line 2: not UTF-8 text")
 
 
-# Bounds ------------------------------------------------------------------------------------------------------------------
+# Bounds -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("line", [b"\n", b"a,b\n", b"x" * 1000])
-def test_a_gzip_bomb_ends_in_words_soon(tmp_path: Path, line: bytes) -> None:
+def test_a_gzip_bomb_is_reported_soon(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "d.csv.gz"
     with gzip.open(path, "wb", compresslevel=1) as stream:
         stream.write(b"text,label\n")
@@ -392,7 +393,7 @@ def test_a_parquet_file_of_more_rows_than_are_read(
 
 
 def test_a_parquet_file_whose_strings_are_one_long_string(tmp_path: Path) -> None:
-    """A dictionary of one long string: small on disk and in what it declares, enormous when it is read."""
+    """A dictionary of one long string: small on disk and as declared, enormous when read."""
     path = tmp_path / "d.parquet"
     long = pa.array(["x" * 1_000_000])
     column = pa.DictionaryArray.from_arrays(pa.array([0] * 1_000_000, pa.int32()), long)
@@ -432,7 +433,7 @@ def test_a_look_at_the_first_rows_does_not_go_through_a_line_without_end(
     assert sum(sizes) < 6 * 17_000_000 + 43_000_000
 
 
-# What is no data file ----------------------------------------------------------------------------------------------------
+# What is no data file -----------------------------------------------------------------------------
 
 
 def test_folders_pipes_and_missing_files(tmp_path: Path) -> None:
@@ -461,7 +462,7 @@ def test_files_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     [
         ("d.xlsx", "Save the sheet as CSV UTF-8"),
         ("d.zip", "Unpack it"),
-        ("d.txt", "with the names of the columns in the first line"),
+        ("d.txt", "with a header of column names"),
         ("d.pkl", "may run code"),
         ("d.dat", r"Its name must end in .csv"),
     ],

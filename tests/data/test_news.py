@@ -1,4 +1,4 @@
-"""20 Newsgroups, AG News, Yelp, Amazon and Yahoo from small files in their official formats, good and bad."""
+"""20 Newsgroups, AG News, Yelp, Amazon and Yahoo on small generated files, good and bad."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _labels(examples: object) -> Counter[int]:
     return Counter(each.label for each in examples)  # type: ignore[attr-defined]
 
 
-# 20 Newsgroups ----------------------------------------------------------------------------------------------------------
+# 20 Newsgroups ------------------------------------------------------------------------------------
 
 
 def _posts(
@@ -65,7 +65,8 @@ def _posts(
             home.mkdir(parents=True)
             for number in range(count):
                 words = f"{part} {group.split('.')[-1]} post {'abcdefghijklmnopqrstuvwxyz'[number]}"
-                text = f"{HEADER}Bob writes:\n> quoted words\n\nOne {words}, and two more!\n\n-- \nAnn\n"
+                body = f"One {words}, and two more!\n\n-- \nAnn\n"
+                text = f"{HEADER}Bob writes:\n> quoted words\n\n{body}"
                 (home / str(52000 + number)).write_bytes(text.encode("latin-1"))
     return folder
 
@@ -185,7 +186,7 @@ def test_all_twenty_groups(tmp_path: Path) -> None:
     [
         (
             "groups=hardware+mac",
-            "groups has 'hardware', which fits comp.sys.ibm.pc.hardware, comp.sys.mac.hardware.",
+            "groups has 'hardware', which matches comp.sys.ibm.pc.hardware, comp.sys.mac.hardware.",
         ),
         (
             "groups=cricket+hockey",
@@ -195,10 +196,10 @@ def test_all_twenty_groups(tmp_path: Path) -> None:
         ("groups=hockey+", "groups has '', which is none of them."),
         (
             "groups=hockey",
-            "groups needs two different names or more, got 'hockey'. Write for example",
+            "groups needs at least two different names, got 'hockey'. Write for example",
         ),
-        ("groups=hockey+rec.sport.hockey", "groups needs two different names or more"),
-        ("groups=3", "groups must be names with + between them, or all, got 3."),
+        ("groups=hockey+rec.sport.hockey", "groups needs at least two different names"),
+        ("groups=3", "groups must be names joined by +, or all, got 3."),
         ("groups=all", "alt.atheism, train/comp.graphics"),
         ("split=random", "split must be one of paper, bydate, got 'random'."),
         ("dev_share=2", "dev_share: a share must be from 0 to 1, got 2."),
@@ -206,7 +207,7 @@ def test_all_twenty_groups(tmp_path: Path) -> None:
         ("fewer_than=many", "fewer_than must be a whole number of at least 0, got 'many'."),
     ],
 )
-def test_bad_options_for_posts_are_told(tmp_path: Path, options: str, message: str) -> None:
+def test_bad_options_for_posts_are_reported(tmp_path: Path, options: str, message: str) -> None:
     _posts(tmp_path)
     with pytest.raises(InputError) as error:
         load(f"newsgroups:tokeniser=regex,{options}", data_dir=tmp_path)
@@ -234,12 +235,12 @@ def test_a_post_that_is_too_long_to_be_one_is_named(tmp_path: Path) -> None:
     assert newsgroups(tmp_path, tokeniser="regex", skip_bad=True).notes["skipped"]["rows"] == 1
 
 
-def test_too_few_posts_to_split_are_told(tmp_path: Path) -> None:
+def test_too_few_posts_to_split_are_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot take a fifth of 4 posts"):
         newsgroups(_posts(tmp_path, train=1, test=1), tokeniser="regex")
 
 
-def test_a_cut_archive_of_posts_is_told(tmp_path: Path) -> None:
+def test_a_cut_archive_of_posts_is_reported(tmp_path: Path) -> None:
     archive = tmp_path / "20news-bydate.tar.gz"
     _pack(_posts(tmp_path / "posts"), archive)
     archive.write_bytes(archive.read_bytes()[:-200])
@@ -320,7 +321,7 @@ def test_the_known_sizes_add_up() -> None:
     assert list(GROUPS) == sorted(GROUPS)
 
 
-# csv of Zhang et al. ----------------------------------------------------------------------------------------------------
+# csv of Zhang et al. ------------------------------------------------------------------------------
 
 NEWS = [
     ("1", "Talks resume", "Leaders meet in Oslo on 3 May."),
@@ -488,7 +489,7 @@ def test_a_bad_row_of_news_is_named_or_counted(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("classes=World", "ag_news: classes needs two different names or more, got 'World'."),
+        ("classes=World", "ag_news: classes needs at least two different names, got 'World'."),
         (
             "classes=World+Opera",
             "ag_news: classes has 'Opera', which is none of them. Choose from: World, Sports,",
@@ -500,7 +501,7 @@ def test_a_bad_row_of_news_is_named_or_counted(
         ("rows=5", "The dataset 'ag_news' has no option 'rows'."),
     ],
 )
-def test_bad_options_for_news_are_told_before_any_reading(
+def test_bad_options_for_news_are_reported_before_any_reading(
     tmp_path: Path, options: str, message: str
 ) -> None:
     _rows(_rows(tmp_path / "ag_news", [("not", "read")]), [("not", "read")], name="test.csv")
@@ -509,7 +510,7 @@ def test_bad_options_for_news_are_told_before_any_reading(
     assert str(error.value).startswith(message)
 
 
-def test_news_without_a_test_file_are_told(tmp_path: Path) -> None:
+def test_news_without_a_test_file_are_reported(tmp_path: Path) -> None:
     _rows(tmp_path / "ag_news", NEWS, times=10)
     with pytest.raises(
         InputError, match=r"looked for ag_news, .*with train\*\.csv, test\*\.csv in it"
@@ -519,7 +520,7 @@ def test_news_without_a_test_file_are_told(tmp_path: Path) -> None:
         ag_news(tmp_path / "ag_news", tokeniser="regex")
 
 
-# Yelp, Amazon, Yahoo ----------------------------------------------------------------------------------------------------
+# Yelp, Amazon, Yahoo ------------------------------------------------------------------------------
 
 
 def _both(folder: Path, rows: list[tuple[str, ...]]) -> Path:
@@ -654,7 +655,7 @@ def test_reviews_and_answers_are_found_as_released(
         ),
     ],
 )
-def test_bad_rows_and_options_of_reviews_are_told(
+def test_bad_rows_and_options_of_reviews_are_reported(
     tmp_path: Path, choice: str, row: tuple[str, ...], message: str
 ) -> None:
     _both(tmp_path / choice.partition(":")[0], [row])

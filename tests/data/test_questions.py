@@ -1,4 +1,4 @@
-"""Readers of texts with a question, on made files in the official formats: bAbI, SNLI and CNN; and candidate answers up to a model."""
+"""bAbI, SNLI and CNN on generated files, and candidate answers up to a model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.models import Architecture, build
 from attnaudit.training.objectives.cross_entropy import cross_entropy
 
-# bAbI -------------------------------------------------------------------------------------------------------------------
+# bAbI ---------------------------------------------------------------------------------------------
 
 
 def _babi(
@@ -140,7 +140,8 @@ def test_babi_names_the_missing_file_and_what_is_there(tmp_path: Path) -> None:
     )
     message = (
         r"en-10k/qa3_three-supporting-facts_train.txt is not in it. Of task 3 there is: "
-        r"en-10k/qa3_three-supporting-facts_test.txt, en-10k/qa3_three-supporting-facts_train_part1000.txt\."
+        r"en-10k/qa3_three-supporting-facts_test.txt, "
+        r"en-10k/qa3_three-supporting-facts_train_part1000.txt\."
     )
     with pytest.raises(InputError, match=message):
         babi_files(folder, task=3)
@@ -182,7 +183,7 @@ def test_babi_options_are_checked(tmp_path: Path, options: str, message: str) ->
         load(f"babi_files:{options}", data_dir=_babi(tmp_path).parent)
 
 
-# SNLI -------------------------------------------------------------------------------------------------------------------
+# SNLI ---------------------------------------------------------------------------------------------
 
 quick_snli = partial(snli, tokeniser="blanks")  # spaCy takes longer to start than all the rest
 
@@ -233,7 +234,7 @@ WRITERS = {"jsonl": _jsonl, "txt": _txt, "tsv": _tsv}
 
 
 def _snli(folder: Path, **files: list[tuple[str, str, str]]) -> Path:
-    """Files by what their names have after snli_1.0_, with the dot as two underscores: train__tsv."""
+    """Files by the part of their names after snli_1.0_, with "__" for the dot: train__tsv."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, pairs in files.items():
         stem, ending = name.split("__")
@@ -289,7 +290,7 @@ def test_snli_from_the_official_archive(tmp_path: Path) -> None:
 
 
 def _with_parts(tmp_path: Path) -> Path:
-    """Whole files as tsv, a part of train, and first lines as jsonl: each with as many pairs as tell it from the others."""
+    """Whole files as tsv, a part of train, and first lines as jsonl, told apart by their sizes."""
     many = [PAIRS[n % 2] for n in range(9)]
     return _snli(
         tmp_path,
@@ -381,10 +382,13 @@ def test_snli_a_whole_file_wins_over_a_part_whatever_its_format(tmp_path: Path) 
         ),
     ],
 )
-def test_snli_bad_rows_are_told_by_line_or_skipped_and_counted(
+def test_snli_bad_rows_are_reported_by_line_or_skipped_and_counted(
     tmp_path: Path, ending: str, damage: tuple[str, str], message: str
 ) -> None:
-    files = {f"{split}__{ending}": [PAIRS[0], ("entailment", "A man nods .", "A man speaks ."), PAIRS[3]] for split in ("train", "dev", "test")}  # fmt: skip
+    files = {
+        f"{split}__{ending}": [PAIRS[0], ("entailment", "A man nods .", "A man speaks ."), PAIRS[3]]
+        for split in ("train", "dev", "test")
+    }
     folder = _snli(tmp_path, **files)
     file = folder / f"snli_1.0_dev.{ending}"
     assert file.read_text().count(damage[0]) == 1
@@ -421,7 +425,7 @@ def test_snli_options_are_checked(tmp_path: Path, options: str, message: str) ->
         load(f"snli:{options}", data_dir=tmp_path)
 
 
-# CNN --------------------------------------------------------------------------------------------------------------------
+# CNN ----------------------------------------------------------------------------------------------
 
 
 def _question(passage: str, question: str, answer: str) -> str:
@@ -430,11 +434,19 @@ def _question(passage: str, question: str, answer: str) -> str:
 
 
 QUESTIONS = {
-    "training/b": _question("( @entity12 ) @entity3 met @entity0 in 2015 . They left !", "who met @placeholder", "@entity0"),
-    "training/a": _question("@entity3 saw @entity30 twice . @entity3 left", "@placeholder was seen", "@entity30"),
-    "validation/c": _question("@entity12 's car , @entity7 said", "@placeholder spoke to @placeholder", "@entity7"),
+    "training/b": _question(
+        "( @entity12 ) @entity3 met @entity0 in 2015 . They left !",
+        "who met @placeholder",
+        "@entity0",
+    ),
+    "training/a": _question(
+        "@entity3 saw @entity30 twice . @entity3 left", "@placeholder was seen", "@entity30"
+    ),
+    "validation/c": _question(
+        "@entity12 's car , @entity7 said", "@placeholder spoke to @placeholder", "@entity7"
+    ),
     "test/d": _question("only @entity0 here with @entity3", "@placeholder was here", "@entity0"),
-}  # fmt: skip
+}
 
 
 def _cnn(folder: Path, questions: dict[str, str]) -> Path:
@@ -495,13 +507,25 @@ def test_cnn_an_answer_outside_the_passage_is_dropped_and_counted(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("http://a\n\n@entity0 left\n\n@placeholder left\n\n@entity0\n", "expected 5 parts .* got 4"),
-        (_question("@entity0 left", "who left", "@entity0"), "line 5: expected a question with @placeholder"),
-        (_question("@entity0 left", "@placeholder left", "Obama"), "line 7: expected an answer such as @entity3, got 'Obama'"),
-        (_question("@entity0 left", "@placeholder left", "@entity" + "9" * 5000), "line 7: expected an answer"),
+        (
+            "http://a\n\n@entity0 left\n\n@placeholder left\n\n@entity0\n",
+            "expected 5 parts .* got 4",
+        ),
+        (
+            _question("@entity0 left", "who left", "@entity0"),
+            "line 5: expected a question with @placeholder",
+        ),
+        (
+            _question("@entity0 left", "@placeholder left", "Obama"),
+            "line 7: expected an answer such as @entity3, got 'Obama'",
+        ),
+        (
+            _question("@entity0 left", "@placeholder left", "@entity" + "9" * 5000),
+            "line 7: expected an answer",
+        ),
     ],
-)  # fmt: skip
-def test_cnn_bad_files_are_told_by_name_or_skipped_and_counted(
+)
+def test_cnn_bad_files_are_reported_by_name_or_skipped_and_counted(
     tmp_path: Path, text: str, message: str
 ) -> None:
     folder = _cnn(tmp_path, {**QUESTIONS, "validation/bad": text})
@@ -511,7 +535,7 @@ def test_cnn_bad_files_are_told_by_name_or_skipped_and_counted(
     assert ([each.example_id for each in read.dev], read.notes["skipped"]["rows"]) == (["dev/c"], 1)
 
 
-def test_cnn_without_a_split_is_refused(tmp_path: Path) -> None:
+def test_cnn_without_a_split_is_rejected(tmp_path: Path) -> None:
     folder = _cnn(tmp_path, {name: text for name, text in QUESTIONS.items() if "test" not in name})
     with pytest.raises(InputError, match="questions/test is not in it"):
         cnn_qa(folder)
@@ -521,7 +545,7 @@ def test_cnn_without_a_split_is_refused(tmp_path: Path) -> None:
         load("cnn_qa", data_dir=tmp_path)
 
 
-# Candidates, up to a model ----------------------------------------------------------------------------------------------
+# Candidates, up to a model ------------------------------------------------------------------------
 
 
 def test_no_class_but_a_candidate_gets_probability_or_gradient(tmp_path: Path) -> None:
@@ -540,7 +564,7 @@ def test_no_class_but_a_candidate_gets_probability_or_gradient(tmp_path: Path) -
     assert torch.equal(record.probs > 0, allowed)
     torch.testing.assert_close(record.probs.sum(-1), torch.ones(4))
     assert allowed[torch.arange(4), record.predicted].all()
-    # The second class of the passage "only @entity0 here with @entity3" is possible, its third is not.
+    # Of "only @entity0 here with @entity3", the second class is possible, the third is not.
     last = collate(everything[-1:], vocabulary, 5)
     cross_entropy(model, last).backward()
     gradient = model.output.context.bias.grad
@@ -556,12 +580,12 @@ def test_candidates_are_kept_with_the_parsed_corpus(tmp_path: Path) -> None:
     assert type(again.train).__name__ == "StoredExamples"
 
 
-# Anything at all --------------------------------------------------------------------------------------------------------
+# Anything at all ----------------------------------------------------------------------------------
 
 
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_damaged_files_end_in_an_error_in_words(
+def test_damaged_files_end_in_an_input_error(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     """Bytes changed, cut out or put in anywhere: read, or refused with the file's name."""

@@ -1,4 +1,4 @@
-"""The simulated bAbI against the released files: the same words, and statistics as near as sampling allows."""
+"""Simulated bAbI against the released files: the same words and, within noise, statistics."""
 
 from __future__ import annotations
 
@@ -75,14 +75,17 @@ def test_stories_are_as_long(task: int) -> None:
 
 @pytest.mark.parametrize("task", [1, 2, 3])
 def test_distributions_are_alike(task: int) -> None:
-    """Total variation of what can be counted. Bounds: the largest of eight runs of the simulator against itself at the
+    """Total variation of what can be counted.
+
+    Bounds: the largest of eight runs of the simulator against itself at the
     released size, and about half as much again.
     """
     bounds: dict[int, dict[Count, float]] = {
         1: {_answers: 0.025, _gaps: 1e-9, _statements: 0.015},
         2: {_answers: 0.04, _gaps: 0.03, _statements: 0.015},
-        # The released answers are further from even (0.06) than ours (0.03 at most in those runs): 600 stories, repeated
-        # questions within them, and no rule found that would explain it, as people walk to all places alike.
+        # The released answers are less uniform (0.06) than ours (at most 0.03 in those runs): 600
+        # stories with repeated questions, and no rule found that explains it, as people move to
+        # all places equally often.
         3: {_answers: 0.08, _gaps: 0.09, _statements: 0.015},
     }
     for count, bound in bounds[task].items():

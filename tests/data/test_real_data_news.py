@@ -1,4 +1,4 @@
-"""20 Newsgroups and AG News against the counts of the real files and, where they can be had again, of the released notebooks."""
+"""20 Newsgroups and AG News against counts of the real files and of the released notebooks."""
 
 from __future__ import annotations
 

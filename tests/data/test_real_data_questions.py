@@ -1,4 +1,4 @@
-"""The readers of bAbI and SNLI against the counts of the released files and of Jain & Wallace (2019)."""
+"""bAbI and SNLI against the counts of the released files and of Jain & Wallace (2019)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_babi_counts(choice: str, train: int, words: int, length: int) -> None:
 
 
 def test_babi_dev_of_questions_is_the_split_of_the_released_code() -> None:
-    """scikit-learn's train_test_split takes the first of a permutation: worked out here without it."""
+    """scikit-learn's train_test_split takes the first of a permutation; computed without it."""
     read = load("babi_files:dev=questions,seed=16377")
     expected = np.random.RandomState(16377).permutation(10_000)[:1_500]
     assert [each.example_id for each in read.dev] == [
@@ -104,7 +104,7 @@ def test_snli_premises_are_as_long_as_published() -> None:
 
 
 def test_snli_jsonl_and_tsv_agree_on_every_pair_they_share() -> None:
-    """The jsonl parts have all official fields. Both are of the official dev set, the one named test too: no part is taken unasked."""
+    """The jsonl parts have all official fields. Both are of the official dev set, even "test"."""
     parts, whole = load("snli:part=head,tokeniser=regex"), load("snli:tokeniser=regex")
     assert parts.notes["dropped"] == {"dev, no gold label": 16, "test, no gold label": 23}
     assert (len(parts.dev), len(parts.test)) == (1_289 - 16, 1_277 - 23)

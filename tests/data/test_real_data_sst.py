@@ -1,4 +1,4 @@
-"""The SST reader against the counts the released notebook and paper print (Jain & Wallace 2019, table 1)."""
+"""SST against the counts of the paper and the released notebook (Jain & Wallace 2019)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The user's own data: files of every kind, frames and Hugging Face datasets, and what is refused in words."""
+"""The user's own data: files of every kind, frames, Hugging Face datasets, and errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _sizes(splits: Splits) -> tuple[int, int, int]:
     return len(splits.train), len(splits.dev), len(splits.test)
 
 
-# files ------------------------------------------------------------------------------------------------------------------
+# files --------------------------------------------------------------------------------------------
 
 
 def test_every_kind_of_file_gives_the_same(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_dev_and_test_are_seeded_stratified_tenths(tmp_path: Path) -> None:
     assert load(f"{path}:seed=1").test == load(str(path), seed=1).test
 
 
-def test_columns_may_be_named_and_those_that_were_told_by_their_name_are_noted(
+def test_columns_may_be_named_and_those_that_are_inferred_are_noted(
     tmp_path: Path,
 ) -> None:
     rows = [
@@ -102,7 +102,8 @@ def test_columns_may_be_named_and_those_that_were_told_by_their_name_are_noted(
     assert load(f"{path}:text=Review").train[0].tokens[:2] == ("film", "a")
     with pytest.raises(
         InputError,
-        match=r"^a.csv: text=nothing, but it has no such column. Its columns: 'id', 'Review', 'words', 'stars'",
+        match=r"^a.csv: text=nothing, but it has no such column. "
+        r"Its columns: 'id', 'Review', 'words', 'stars'",
     ):
         load(f"{path}:text=nothing")
 
@@ -115,14 +116,22 @@ def test_numbers_may_name_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (("review", "content", "label"), "'review', 'content' could each be the text. Name the one with text=COLUMN. Its columns: 'rev"),
+        (
+            ("review", "content", "label"),
+            "'review', 'content' could each be the text. Name the one with text=COLUMN. "
+            "Its columns: 'rev",
+        ),
         (("text", "stars", "Class"), "'stars', 'Class' could each be the label"),
-        (("words", "label"), "no column is called text, review, .* Name it with text=COLUMN. Its columns: 'words', 'label'"),
+        (
+            ("words", "label"),
+            "no column is called text, review, .* Name it with text=COLUMN. "
+            "Its columns: 'words', 'label'",
+        ),
         (("text", "number"), "no column is called label"),
         (("text", "text", "label"), "'text', 'text' could each be the text"),
     ],
-)  # fmt: skip
-def test_columns_that_cannot_be_told_are_asked_for(
+)
+def test_columns_that_cannot_be_inferred_must_be_named(
     tmp_path: Path, names: tuple[str, ...], message: str
 ) -> None:
     path = tmp_path / "a.csv"
@@ -170,13 +179,14 @@ def test_classes_are_in_order(
 
 
 @pytest.mark.parametrize("skip", ["", ":skip_bad=true"])
-def test_labels_of_a_regression_are_refused_even_where_bad_rows_are_skipped(
+def test_labels_of_a_regression_are_rejected_even_where_bad_rows_are_skipped(
     tmp_path: Path, skip: str
 ) -> None:
     path = _csv(tmp_path / "a.csv", [{**ROWS[0], "label": label} for label in ("1", "3.7", "2")])
     with pytest.raises(
         InputError,
-        match=r"a.csv, line 3: the label '3.7' is a number with a fraction: this looks like regression",
+        match=r"a.csv, line 3: the label '3.7' is a number with a fraction: "
+        r"this looks like regression",
     ):
         load(f"{path}{skip}")
     many = _csv(tmp_path / "b.csv", [{"text": "a", "label": number} for number in range(60)])
@@ -199,7 +209,7 @@ def test_labels_of_a_regression_are_refused_even_where_bad_rows_are_skipped(
         ({"text": "a", "label": [1]}, "the label must be a word or a whole number, got list"),
     ],
 )
-def test_bad_rows_are_told_by_line_or_skipped_and_counted(
+def test_bad_rows_are_reported_by_line_or_skipped_and_counted(
     tmp_path: Path, row: dict[str, Any], message: str
 ) -> None:
     path = _jsonl(tmp_path / "a.jsonl", [*ROWS, row])
@@ -210,7 +220,7 @@ def test_bad_rows_are_told_by_line_or_skipped_and_counted(
     assert made.notes["skipped"]["rows"] == 1
 
 
-def test_too_few_examples_are_told(tmp_path: Path) -> None:
+def test_too_few_examples_are_reported(tmp_path: Path) -> None:
     path = _csv(tmp_path / "a.csv", ROWS[:18])
     with pytest.raises(
         InputError, match=r"18 different texts are too few .* 2 classes need at least 20"
@@ -242,7 +252,7 @@ def test_delimiters_and_quotation_marks(tmp_path: Path) -> None:
         load(f"{path}:delimiter=ab")
 
 
-# splits -----------------------------------------------------------------------------------------------------------------
+# splits -------------------------------------------------------------------------------------------
 
 
 def test_a_split_column_decides_and_what_is_missing_is_taken_from_train(tmp_path: Path) -> None:
@@ -271,7 +281,13 @@ def test_a_split_column_decides_and_what_is_missing_is_taken_from_train(tmp_path
 
 
 def test_further_files_are_dev_and_test(tmp_path: Path) -> None:
-    first, second = _csv(tmp_path / "a.csv", ROWS[:30]), _jsonl(tmp_path / "b.jsonl", [{"review": row["text"], "class": row["label"]} for row in ROWS[30:]])  # fmt: skip
+    first, second = (
+        _csv(tmp_path / "a.csv", ROWS[:30]),
+        _jsonl(
+            tmp_path / "b.jsonl",
+            [{"review": row["text"], "class": row["label"]} for row in ROWS[30:]],
+        ),
+    )
     made = load(f"{first}:test={second}")
     assert _sizes(made) == (27, 3, 10)
     assert [each.example_id for each in made.test] == [f"test/{n}" for n in range(10)]
@@ -297,7 +313,7 @@ def test_the_same_text_with_another_query_is_another() -> None:
     assert len(divide_together(examples, 0.1, seed=0)[1]) == 4
 
 
-# evidence ---------------------------------------------------------------------------------------------------------------
+# evidence -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -350,7 +366,7 @@ def test_a_phrase_is_whole_words_wherever_it_stands() -> None:
         ("[" * 20000, "the evidence is not JSON"),
     ],
 )
-def test_evidence_that_is_not_in_the_text_is_refused_by_line(
+def test_evidence_that_is_not_in_the_text_is_rejected_by_line(
     tmp_path: Path, evidence: str, message: str
 ) -> None:
     path = _csv(tmp_path / "a.csv", [{**row, "evidence": evidence} for row in ROWS])
@@ -358,10 +374,10 @@ def test_evidence_that_is_not_in_the_text_is_refused_by_line(
         load(str(path))
 
 
-# parquet ----------------------------------------------------------------------------------------------------------------
+# parquet ------------------------------------------------------------------------------------------
 
 
-def test_parquet_rows_are_told_by_number_and_damage_in_words(tmp_path: Path) -> None:
+def test_parquet_rows_are_reported_by_number_and_damage_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pd.DataFrame([*ROWS, {"text": None, "label": 1}]).to_parquet(path)
     with pytest.raises(InputError, match=r"a.parquet, row 41: the text is empty"):
@@ -373,7 +389,7 @@ def test_parquet_rows_are_told_by_number_and_damage_in_words(tmp_path: Path) -> 
             load(str(path))
 
 
-def test_a_row_group_out_of_all_proportion_is_refused(
+def test_a_row_group_out_of_all_proportion_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.parquet"
@@ -388,7 +404,7 @@ def test_a_row_group_out_of_all_proportion_is_refused(
         load(str(path))
 
 
-# paths as choices -------------------------------------------------------------------------------------------------------
+# paths as choices ---------------------------------------------------------------------------------
 
 
 def test_a_path_may_have_colons_and_commas_in_it(tmp_path: Path) -> None:
@@ -440,7 +456,7 @@ def test_endings() -> None:
     assert endings("a.txt") == []
 
 
-# objects in memory ------------------------------------------------------------------------------------------------------
+# objects in memory --------------------------------------------------------------------------------
 
 
 def test_a_frame_gives_what_its_file_gives(tmp_path: Path) -> None:
@@ -468,7 +484,9 @@ def test_what_pandas_has_for_missing_values_is_missing() -> None:
                 from_frame(holey)
     floats = frame.assign(label=frame["label"].astype(float))
     assert from_frame(floats).classes == ("0", "1")
-    assert from_frame(frame.assign(label=frame["label"].map({0: "no", 1: "yes"}).astype("category"))).classes == ("no", "yes")  # fmt: skip
+    assert from_frame(
+        frame.assign(label=frame["label"].map({0: "no", 1: "yes"}).astype("category"))
+    ).classes == ("no", "yes")
 
 
 def test_a_frame_with_numpy_values() -> None:
@@ -481,7 +499,7 @@ def test_a_frame_with_numpy_values() -> None:
 
 
 @pytest.mark.parametrize("what", [3, "a.csv", ROWS, None])
-def test_what_is_no_frame_or_dataset_is_refused(what: Any) -> None:
+def test_what_is_no_frame_or_dataset_is_rejected(what: Any) -> None:
     with pytest.raises(InputError, match="from_frame needs a pandas DataFrame"):
         from_frame(what)
     with pytest.raises(InputError, match="from_dataset needs a Hugging Face Dataset"):
@@ -531,13 +549,17 @@ def test_the_library_of_datasets_is_not_needed() -> None:
     )
 
 
-# anything ---------------------------------------------------------------------------------------------------------------
+# anything -----------------------------------------------------------------------------------------
 
 
 @settings(max_examples=200, deadline=None)
-@given(content=st.binary(max_size=300) | st.text(max_size=300).map(lambda text: f"text,label\n{text}".encode("utf-8", "ignore")),
-       ending=st.sampled_from(["csv", "tsv", "jsonl", "parquet", "csv.gz"]), skip=st.booleans())  # fmt: skip
-def test_any_bytes_end_in_words(
+@given(
+    content=st.binary(max_size=300)
+    | st.text(max_size=300).map(lambda text: f"text,label\n{text}".encode("utf-8", "ignore")),
+    ending=st.sampled_from(["csv", "tsv", "jsonl", "parquet", "csv.gz"]),
+    skip=st.booleans(),
+)
+def test_any_bytes_are_read_or_rejected(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, ending: str, skip: bool
 ) -> None:
     path = tmp_path_factory.getbasetemp() / f"any.{ending}"

@@ -1,4 +1,4 @@
-"""Pretrained vectors: every format gives the same rows, and words without a vector depend on nothing but their name."""
+"""Pretrained vectors: every format gives the same rows; other words depend on their name only."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import pytest
 import torch
 
 from attnaudit.core.errors import InputError
+from attnaudit.core.special_tokens import PAD, SPECIAL_TOKENS, UNKNOWN
 from attnaudit.data import load
-from attnaudit.data.vocabulary import MARKS, PAD, UNKNOWN, Vocabulary
+from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.data.word_vectors import load_vectors
 
-VOCABULARY = Vocabulary((*MARKS, "film", "lamp", "the"))
+VOCABULARY = Vocabulary((*SPECIAL_TOKENS, "film", "lamp", "the"))
 LINES = "the 0.5 -1.25 3\nunused 9 9 9\nfilm 1e-1 2 -0.75\nthe 7 7 7\n"
 EXPECTED = {"the": [0.5, -1.25, 3], "film": [0.1, 2, -0.75]}
 
@@ -64,7 +65,7 @@ def test_every_format_gives_the_same_rows(write: Callable[[Path], Path], tmp_pat
 
 def test_words_without_a_vector_depend_on_seed_and_name_alone(tmp_path: Path) -> None:
     path = _plain(tmp_path)
-    other = Vocabulary((*MARKS, "the", "attic", "film", "lamp"))
+    other = Vocabulary((*SPECIAL_TOKENS, "the", "attic", "film", "lamp"))
     rows, _ = load_vectors(path, VOCABULARY, seed=1)
     again, _ = load_vectors(path, other, seed=1)
     for word in ("lamp", "<unk>", "<start>", "film"):
@@ -75,16 +76,16 @@ def test_words_without_a_vector_depend_on_seed_and_name_alone(tmp_path: Path) ->
 
 
 def test_words_without_a_vector_are_standard_normal(tmp_path: Path) -> None:
-    many = Vocabulary((*MARKS, "the", *(f"word{number}" for number in range(3000))))
+    many = Vocabulary((*SPECIAL_TOKENS, "the", *(f"word{number}" for number in range(3000))))
     rows, coverage = load_vectors(_plain(tmp_path), many)
-    drawn = rows[len(MARKS) + 1 :]
+    drawn = rows[len(SPECIAL_TOKENS) + 1 :]
     assert coverage == pytest.approx(1 / 3001)
     assert abs(drawn.mean().item()) < 0.05
     assert abs(drawn.std().item() - 1) < 0.05
 
 
 def test_words_with_blanks_are_read_past(tmp_path: Path) -> None:
-    """GloVe 840B holds words such as ". . ."; U+0085 and U+2028 are words there too, not ends of lines."""
+    """GloVe 840B has words such as ". . ."; U+0085 and U+2028 are words too, not line ends."""
     path = tmp_path / "v.txt"
     path.write_text(
         "the 1 2 3\n. . . 4 5 6\n\u2028 1 1 1\nx\u0085y 1 1 1\nfilm 7 8 9\n", encoding="utf-8"
@@ -98,7 +99,7 @@ def test_words_with_blanks_are_read_past(tmp_path: Path) -> None:
     [
         (
             "the 1 2 3\nfilm 1 2\n",
-            r"v\.txt, line 2: expected a word and 3 numbers with single blanks between, got 2",
+            r"v\.txt, line 2: expected a word and 3 numbers separated by single blanks, got 2",
         ),
         ("the 1 2 3\nfilm 1 2 3 4\n", r"v\.txt, line 2: expected a word and 3 numbers .* got 4"),
         (
@@ -116,7 +117,7 @@ def test_malformed_text_is_named_by_file_and_line(text: str, message: str, tmp_p
         load_vectors(tmp_path / "v.txt", VOCABULARY)
 
 
-def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_files_that_are_no_text_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "v.txt.gz").write_bytes(b"not gzip")
     (tmp_path / "v.txt.xz").write_bytes(b"not xz")
@@ -140,7 +141,7 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
     assert not (tmp_path / "sprung").exists()
 
 
-def test_npz_of_another_shape_is_refused(tmp_path: Path) -> None:
+def test_npz_of_another_shape_is_rejected(tmp_path: Path) -> None:
     np.savez(tmp_path / "v.npz", words=np.array(["the", "film"]), vectors=np.zeros((3, 4)))
     with pytest.raises(InputError, match=r"got \(2,\) of <U4 and \(3, 4\) of float64"):
         load_vectors(tmp_path / "v.npz", VOCABULARY)

@@ -1,4 +1,4 @@
-"""The furthest equivalent attention against vertex enumeration, grids, linear programs and searches written here."""
+"""The furthest equivalent attention against enumeration, grids, linear programs and searches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-# Independent computations -------------------------------------------------------------------------------------------------
+# Independent computations
 
 
 def jsd(p: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -60,7 +60,7 @@ def bounds(alpha: np.ndarray, s: np.ndarray, epsilon: float) -> tuple[float, flo
 
 
 def vertices(s: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Every vertex of {a on the simplex, low <= a·s <= high}: supports of one item, and of two on each bound."""
+    """Every vertex of {a on the simplex, low <= a·s <= high}: one item, or two on a bound."""
     items = len(s)
     found = [np.eye(items)[i] for i in range(items) if low - 1e-12 <= s[i] <= high + 1e-12]
     for i, j in combinations(range(items), 2):
@@ -107,7 +107,7 @@ def simplex_grid(items: int, steps: int) -> np.ndarray:
 def adam_search(
     alpha: Tensor, readout: Tensor, epsilon: float, *, steps: int = 250, starts: int = 6
 ) -> Tensor:
-    """The furthest feasible attention a plain penalised search meets, with its JSD tracked: (B,)."""
+    """The JSD of the furthest feasible attention that a plain penalised search finds: (B,)."""
     draw = torch.Generator().manual_seed(1)
     shape = (len(alpha), starts, alpha.shape[1])
     scores = (3 * torch.randn(shape, generator=draw, dtype=torch.float64)).requires_grad_()
@@ -147,7 +147,7 @@ def lp_search(alpha: np.ndarray, readout: np.ndarray, *, starts: int, seed: int)
     return best
 
 
-# Making examples ----------------------------------------------------------------------------------------------------------
+# Making examples
 
 
 def made(
@@ -180,7 +180,7 @@ def two_class(
 def assert_sound(
     found: Furthest, alpha: Tensor, readout: Tensor, mask: Tensor, epsilon: float
 ) -> None:
-    """On the simplex and the mask, feasible, as far as it says, and not above its own upper bound."""
+    """On the simplex and the mask, feasible, as far as it says, and not above its upper bound."""
     a = found.alpha.numpy()
     assert (a >= 0).all()
     assert (a[~mask.numpy()] == 0).all()
@@ -195,7 +195,7 @@ def assert_sound(
     assert (found.jsd <= found.upper).all()
 
 
-# Two classes --------------------------------------------------------------------------------------------------------------
+# Two classes
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.05, 0.3])
@@ -276,10 +276,11 @@ def test_two_classes_leaving_pairs_out_loses_nothing_whatever_the_ties_and_zeros
 def test_two_classes_the_furthest_pair_is_found_whichever_side_it_hides_on(
     attended: tuple[int, ...],
 ) -> None:
-    """Groups of eight items far below, just below, just above and far above the bound, each attended a little more or less.
+    """Groups of eight items far below, just below, just above and far above the bound.
 
-    One item near the bound with one far from it is almost one-hot and the furthest; which two groups that takes depends on who is
-    least attended, and they need not be the least attended of their sides.
+    Each is attended a little more or less. One item near the bound mixed with one far from it is
+    almost one-hot and the furthest; which two groups they come from depends on which is attended
+    least, and they need not be the least attended of their sides.
     """
     alpha = np.repeat(1 + 0.05 * np.array(attended), 8)
     alpha /= alpha.sum()
@@ -320,7 +321,7 @@ def test_two_classes_more_tolerance_never_means_nearer() -> None:
     assert (curve[-1] > curve[0] + 0.01).any()
 
 
-# Degenerate examples ------------------------------------------------------------------------------------------------------
+# Degenerate examples
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])
@@ -380,7 +381,7 @@ def test_zero_weights_are_the_furthest_place_to_be() -> None:
 
 
 def test_one_hot_attention_can_move_to_a_mixture_of_the_others() -> None:
-    """All weight on the middle item; equal shares of the outer two give the same odds and share nothing with it."""
+    """All weight on the middle item; half on each of the outer two gives the same odds."""
     found = two_class([0.0, 1.0, 0.0], [-1.0, 0.0, 1.0], epsilon=0.0)
     assert found.jsd.item() == pytest.approx(LN2, abs=1e-12)
     np.testing.assert_allclose(found.alpha.numpy(), [[0.5, 0.0, 0.5]], atol=1e-12)
@@ -498,7 +499,7 @@ def test_padding_equals_a_shorter_input(items: int, classes: int) -> None:
     torch.testing.assert_close(padded.upper, short.upper, rtol=0, atol=1e-12)
 
 
-# More than two classes ----------------------------------------------------------------------------------------------------
+# More than two classes
 
 
 @pytest.mark.parametrize(
@@ -519,7 +520,7 @@ def test_many_classes_the_attention_found_is_feasible_and_on_the_mask(
 def test_many_classes_no_weight_goes_to_a_masked_item_where_no_item_alone_is_feasible(
     epsilon: float,
 ) -> None:
-    """The prediction is even, as that of a masked item's zeros would be, and every real item is sure of one class."""
+    """The prediction is uniform, as a masked item's zeros would give; no real item's is."""
     alpha = torch.tensor([[0.0, 0.2, 0.2, 0.2, 0.2, 0.2, 0.0]], dtype=torch.float64)
     readout = torch.zeros(1, 7, 3, dtype=torch.float64)
     readout[0, 1:6] = 10 * torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, -2], [0, 0, 0]])
@@ -556,7 +557,7 @@ def test_many_classes_without_tolerance_the_same_odds_are_still_reached() -> Non
 
 @pytest.mark.parametrize("classes", [3, 4])
 def test_many_classes_the_bound_is_the_least_of_the_slabs_and_the_half_space(classes: int) -> None:
-    """Each rival's log-odds, and all rivals together through logsumexp(x) >= q·x + H(q), enumerated one by one."""
+    """Each rival's log-odds, and all rivals together by logsumexp(x) >= q·x + H(q)."""
     alpha, readout, mask = made(25, 7, classes, seed=70, scale=1.0)
     found = furthest(alpha, readout, mask, epsilon=0.03)
     binding = 0
@@ -652,11 +653,11 @@ def test_a_class_that_is_no_candidate_bounds_nothing() -> None:
     assert (found.probs[:, 2] == 0).all()
 
 
-# Errors -------------------------------------------------------------------------------------------------------------------
+# Errors
 
 
 @pytest.mark.parametrize("epsilon", [-0.01, 1.01, math.nan])
-def test_epsilon_out_of_range_is_refused(epsilon: float) -> None:
+def test_epsilon_out_of_range_is_rejected(epsilon: float) -> None:
     with pytest.raises(
         InputError, match=r"epsilon is a distance between probabilities, from 0 to 1, got"
     ):
@@ -680,27 +681,27 @@ def test_shapes_that_do_not_match_are_named(wrong: str) -> None:
         furthest(alpha, readout, mask)
 
 
-def test_classes_of_another_shape_are_refused() -> None:
+def test_classes_of_another_shape_are_rejected() -> None:
     with pytest.raises(InputError, match=r"Expected classes \(B,C\) = \(2, 2\), got \(2, 3\)"):
         furthest(*made(2, 3, 2, seed=0), classes=torch.ones(2, 3, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("name", ["alpha", "readout"])
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_numbers_that_are_not_finite_are_refused(name: str, value: float) -> None:
+def test_numbers_that_are_not_finite_are_rejected(name: str, value: float) -> None:
     alpha, readout, mask = made(2, 3, 2, seed=0)
     (alpha if name == "alpha" else readout)[1, 2] = value
     with pytest.raises(InputError, match=f"{name} has NaN or infinite values inside the mask"):
         furthest(alpha, readout, mask)
 
 
-def test_weights_that_do_not_sum_to_one_are_refused() -> None:
+def test_weights_that_do_not_sum_to_one_are_rejected() -> None:
     alpha, readout, mask = made(3, 4, 2, seed=0)
     alpha[2] *= 1.5
     with pytest.raises(InputError, match=r"sum to 1 within the mask, but row 2 sums to 1\.5"):
         furthest(alpha, readout, mask)
 
 
-def test_negative_weights_are_refused() -> None:
+def test_negative_weights_are_rejected() -> None:
     with pytest.raises(InputError, match="alpha must be non-negative"):
         two_class([1.2, -0.2], [0.0, 1.0])

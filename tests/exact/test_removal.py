@@ -1,4 +1,4 @@
-"""Removal curves against a plain loop; the smallest flip against every subset, in exact arithmetic."""
+"""Removal curves against a plain loop; the smallest flip against every subset, exactly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from torch import Tensor
 from attnaudit.core.errors import InputError
 from attnaudit.exact import removal_curve, smallest_flip
 
-UNIT = 64  # weights are multiples of 1/64 and readouts are whole numbers: sums are exact, ties are ties
+# Weights are multiples of 1/64 and readouts integers: sums are exact, ties are ties.
+UNIT = 64
 
 
 def looped_curve(
@@ -44,7 +45,10 @@ def dyadic(
 def flips(
     weight: np.ndarray, readout: np.ndarray, candidates: list[int], kept: np.ndarray, predicted: int
 ) -> np.ndarray:
-    """For every row of kept (S,N): does a candidate have strictly more than the predicted class? weight, readout whole."""
+    """For every row of kept (S,N): is a candidate strictly above the predicted class?
+
+    weight and readout are integers.
+    """
     sums = kept.astype(np.int64) @ (weight[:, None] * readout)
     return (sums[:, candidates] > sums[:, [predicted]]).any(-1)
 
@@ -65,7 +69,7 @@ def whole(alpha: Tensor, readout: Tensor) -> tuple[np.ndarray, np.ndarray]:
     return (alpha * UNIT).numpy().astype(np.int64), readout.numpy().astype(np.int64)
 
 
-# Removal curves -----------------------------------------------------------------------------------------------------------
+# Removal curves
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])
@@ -140,7 +144,7 @@ def test_a_curve_keeps_the_dtype_of_alpha() -> None:
         ([[0, 3, 1, 2]], "the real items first; see masking.descending"),
     ],
 )
-def test_an_order_that_cannot_be_followed_is_refused(order: list[list[int]], text: str) -> None:
+def test_an_order_that_cannot_be_followed_is_rejected(order: list[list[int]], text: str) -> None:
     alpha, readout, mask = dyadic(1, 4, 2, seed=2)
     alpha, mask = torch.tensor([[0.5, 0.25, 0.25, 0.0]]).double(), mask.clone()
     mask[0, 3] = False
@@ -148,7 +152,7 @@ def test_an_order_that_cannot_be_followed_is_refused(order: list[list[int]], tex
         removal_curve(alpha, readout, mask, torch.tensor(order))
 
 
-# The smallest flip --------------------------------------------------------------------------------------------------------
+# The smallest flip
 
 
 @pytest.mark.parametrize("classes", [2, 3, 4, 5])
@@ -238,7 +242,7 @@ def test_a_tiny_weight_can_take_over_once_everything_else_is_gone(tiny: float) -
     )
 )
 def test_weights_many_orders_of_magnitude_apart(items: list[tuple[int, int]]) -> None:
-    """Weights 32^-k, as a sharp softmax gives them, so far apart that none cancels another; in fractions, all subsets."""
+    """Weights 32^-k, as a sharp softmax gives them; all subsets, in fractions."""
     weight = [Fraction(1, 32**power) for power, _ in items]
     votes = [vote for _, vote in items]
     total = sum(w * v for w, v in zip(weight, votes, strict=True))
@@ -260,7 +264,7 @@ def test_weights_many_orders_of_magnitude_apart(items: list[tuple[int, int]]) ->
 
 @pytest.mark.parametrize("parts", [10, 30])
 def test_a_tie_that_rounding_blurs_is_still_no_flip(parts: int) -> None:
-    """Tenths and thirtieths have no exact binary form, so a sum that is 0 comes out a little above or below."""
+    """Tenths and thirtieths are not exact in binary: a sum of 0 comes out slightly off."""
     draw = np.random.default_rng(parts)
     weight = np.stack([draw.multinomial(parts, np.full(6, 1 / 6)) for _ in range(300)])
     votes = draw.integers(-2, 3, size=(300, 6, 2))
@@ -327,3 +331,26 @@ def test_one_by_one_equals_batched() -> None:
         alone = smallest_flip(alpha[at : at + 1], readout[at : at + 1], mask[at : at + 1])
         torch.testing.assert_close(alone.size[0], together.size[at], equal_nan=True)
         assert torch.equal(alone.items[0], together.items[at])
+
+
+def test_items_that_are_not_removable_stay() -> None:
+    draw = torch.Generator().manual_seed(3)
+    alpha = torch.rand(40, 6, generator=draw, dtype=torch.float64)
+    alpha = alpha / alpha.sum(-1, keepdim=True)
+    readout = torch.randn(40, 6, 2, generator=draw, dtype=torch.float64)
+    mask, free = torch.ones(40, 6, dtype=torch.bool), torch.rand(40, 6, generator=draw) > 0.4
+    found = smallest_flip(alpha, readout, mask, removable=free)
+    own = (alpha[..., None] * readout).sum(1).argmax(-1)
+    for index in range(40):
+        best = math.inf
+        for chosen in range(1, 64):
+            gone = torch.tensor([bool(chosen >> item & 1) for item in range(6)])
+            if (gone & ~free[index]).any() or gone.all():
+                continue
+            logits = (alpha[index, ~gone, None] * readout[index, ~gone]).sum(0)
+            if logits.argmax() != own[index]:
+                best = min(best, int(gone.sum()))
+        assert bool(found.possible[index]) == (best < math.inf)
+        if best < math.inf:
+            assert int(found.size[index]) == best
+            assert not (found.items[index] & ~free[index]).any()

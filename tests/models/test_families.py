@@ -1,4 +1,7 @@
-"""Every combination of parts keeps the laws; every part learns. Registries are walked, so a new part is tested by being listed."""
+"""Every combination of parts keeps the laws, and every part learns.
+
+The tests loop over the registries, so a new part is tested as soon as it is registered.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def cannot_tell(report: LawReport) -> list[str]:
     return [law.name for law in report.laws if law.verdict == "cannot tell"]
 
 
-def test_every_encoder_has_a_small_form_here() -> None:
+def test_every_encoder_has_a_small_version_in_this_file() -> None:
     assert set(SMALL) == set(ENCODERS)
 
 
@@ -106,7 +109,7 @@ def test_laws_for_both_sites_of_the_hierarchical_model(
     assert any(law.name.startswith("7") for law in report.laws) == (site == "sentence")
 
 
-def test_a_sentence_that_is_deleted_leaves_no_hole() -> None:
+def test_a_deleted_sentence_leaves_no_gap() -> None:
     model = made(model="hierarchical:site=sentence", encoder=SMALL["bigru"])
     batch = sentences(random_batch(words=WORDS, with_query=False, seed=2))
     without_second = batch.without(batch.segments == 1)
@@ -122,8 +125,8 @@ def test_a_sentence_that_is_deleted_leaves_no_hole() -> None:
     assert (model.read(without_second).logits - model.read(batch).logits).abs().max() > 1e-6
 
 
-def test_words_of_one_sentence_do_not_see_the_next() -> None:
-    """Word attention is within a sentence: changing the last sentence leaves the first one's weights alone."""
+def test_word_attention_stays_within_its_sentence() -> None:
+    """Changing the last sentence does not change the weights of the first."""
     model = made(model="hierarchical:site=word", encoder=SMALL["bigru"])
     batch = sentences(random_batch(words=WORDS, with_query=False, seed=2))
     other = batch.tokens.where(batch.segments == 0, torch.where(batch.tokens > 3, 7, batch.tokens))
@@ -156,8 +159,15 @@ TAUGHT = [
     {"scorer": "dot:scaled=false"},
     {"output": "tanh"},
 ]
-LEARNERS = {**SMALL, "bilstm": "bilstm:hidden=16", "bigru": "bigru:hidden=16", "cnn": "cnn:kernels=1-3,filters=16",
-            "mlp": "mlp:hidden=32", "average": "average:hidden=32", "transformer": "transformer:hidden=32,layers=1"}  # fmt: skip
+LEARNERS = {
+    **SMALL,
+    "bilstm": "bilstm:hidden=16",
+    "bigru": "bigru:hidden=16",
+    "cnn": "cnn:kernels=1-3,filters=16",
+    "mlp": "mlp:hidden=32",
+    "average": "average:hidden=32",
+    "transformer": "transformer:hidden=32,layers=1",
+}
 
 
 def learnt(**parts: str) -> float:
@@ -167,9 +177,9 @@ def learnt(**parts: str) -> float:
     parts = {"encoder": "bilstm", **parts}
     architecture = Architecture(embedding=32, **{**parts, "encoder": LEARNERS[parts["encoder"]]})
     model = build(architecture, words=len(vocabulary), classes=2, with_query=False)
-    # Some decay: without it, context-free models learn fillers by heart.
+    # Without weight decay, context-free models memorise the fillers.
     recipe = Recipe(
-        epochs=30, learning_rate=2e-3, weight_decay=1e-3, select="accuracy", good_enough=0.99
+        epochs=30, learning_rate=2e-3, weight_decay=1e-3, select="accuracy", target_score=0.99
     )
     fit(model, splits, vocabulary, recipe, show_progress=False)
     return performance(*predictions(model, splits.test, vocabulary, 2))["accuracy"]

@@ -1,4 +1,7 @@
-"""Every audit on the glass models, where the truth is known: what an audit declares to see it shows, and what it declares not to see it does not."""
+"""Every audit on the glass models, synthetic reference models for which the truth is known.
+
+An audit must detect the faults it declares to detect, and no others.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ from attnaudit.core.errors import InputError
 from attnaudit.laws.checks import check_model
 from attnaudit.measures import MEASURES
 from attnaudit.models.glass import DECIDING, KINDS, Glass, Kind, glass_batch
-from attnaudit.results.card import NO, UNKNOWN, YES, Card
+from attnaudit.results.card import Card
+from attnaudit.results.questions import NO, UNKNOWN, YES
 from attnaudit.results.results import Results
 
 FAULTY = ("inert", "shifted")
@@ -26,11 +30,11 @@ FAULTY = ("inert", "shifted")
 
 @dataclass(frozen=True)
 class Headline:
-    """The one number by which an audit is judged here: what it is on a good and on a bad model."""
+    """The number by which an audit is judged here, and its value on a good and on a bad model."""
 
     metric: str
     measure: str
-    good: float  # at least this (at most, where good < bad) on a model the audit finds nothing against
+    good: float  # at least this on a good model (at most, if good < bad)
     bad: float
     group: str = "all"
 
@@ -57,7 +61,7 @@ HEADLINES = {
     "uniform_attention": Headline("tvd", "", good=0.25, bad=0.001),
     "permutation": Headline("tvd_median", "", good=0.4, bad=0.001),
     "top_item": Headline("delta_js", "", good=0.15, bad=0.001),
-    # Only class 1 can flip: class 0 wins where nothing is said.
+    # Only class 1 can flip: class 0 wins without a deciding token.
     "flip_fraction": Headline("removed", "attention", good=0.15, bad=0.99, group="1"),
     "agreement": Headline("tau", "gradient", good=0.99, bad=0.0),
     "evidence": Headline("hit", "attention", good=0.99, bad=0.01),
@@ -66,13 +70,13 @@ HEADLINES = {
     "random_attention": Headline("tvd_median", "", good=0.25, bad=0.001),
     "top_k_agreement": Headline("tau_fixed", "gradient", good=0.99, bad=0.2),
     "erasure": Headline("comprehensiveness", "attention", good=0.3, bad=0.1),
-    # These two see neither fault.
+    # These two detect neither fault.
     "dispersion": Headline("entropy", "attention", good=0.8, bad=1.0),
     "stability": Headline("jsd", "", good=1e-9, bad=0.3),
 }
 
 
-# Options with which an audit gives everything it declares.
+# Options with which an audit returns everything it declares.
 WITH_OPTIONS = {
     "top_k_agreement": "top_k_agreement:k=average+all+non_zero+3",
     "dispersion": "dispersion:influence=true",
@@ -88,14 +92,14 @@ def audited(kind: Kind) -> Results:
 
 
 def headline(name: str, kind: Kind) -> float:
-    assert name in HEADLINES, (
-        f"{name} is a new audit: say in HEADLINES what its good and bad numbers are"
-    )
+    assert name in HEADLINES, f"{name} is a new audit: add its good and bad values to HEADLINES"
     return HEADLINES[name].of(audited(kind), WITH_OPTIONS.get(name, name))
 
 
 @pytest.mark.parametrize("name", AUDITS)
-def test_an_audit_says_of_every_faulty_glass_model_whether_it_sees_the_fault(name: str) -> None:
+def test_an_audit_declares_for_every_faulty_glass_model_whether_it_detects_the_fault(
+    name: str,
+) -> None:
     declared = declaration_of(AUDITS[name])
     assert declared.question
     assert declared.metrics
@@ -110,7 +114,7 @@ def test_an_audit_finds_nothing_against_the_oracle(name: str) -> None:
 
 @pytest.mark.parametrize("kind", FAULTY)
 @pytest.mark.parametrize("name", AUDITS)
-def test_what_an_audit_declares_of_a_glass_model_is_what_it_shows(name: str, kind: Kind) -> None:
+def test_an_audit_detects_exactly_the_faults_it_declares(name: str, kind: Kind) -> None:
     value, best = headline(name, kind), headline(name, "oracle")
     if kind in declaration_of(AUDITS[name]).detects:
         assert HEADLINES[name].is_bad(value)
@@ -128,9 +132,7 @@ def test_every_metric_an_audit_gives_is_declared_and_every_declared_one_is_given
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", AUDITS)
-def test_no_mean_leaves_its_declared_floor_and_ceiling_unless_it_is_worse_than_random(
-    name: str, kind: Kind
-) -> None:
+def test_means_stay_between_the_declared_floor_and_ceiling(name: str, kind: Kind) -> None:
     """Numeric bounds are limits; named ones are other metrics, which a bad model may fall below."""
     lines = audited(kind).summary()
     for line in lines[lines["audit"] == WITH_OPTIONS.get(name, name)].itertuples():
@@ -141,10 +143,12 @@ def test_no_mean_leaves_its_declared_floor_and_ceiling_unless_it_is_worse_than_r
             assert not line.mean < line.floor - 1e-6
 
 
-# The figures of the trial run -------------------------------------------------------------------------------------------
+# The figures of the trial run --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "low", "high"), [("oracle", 0.45, 0.50), ("inert", 0, 1e-6), ("shifted", 0.45, 0.50)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "low", "high"), [("oracle", 0.45, 0.50), ("inert", 0, 1e-6), ("shifted", 0.45, 0.50)]
+)
 def test_shuffling_moves_oracle_and_shifted_by_almost_half_and_inert_not_at_all(
     kind: Kind, low: float, high: float
 ) -> None:
@@ -171,7 +175,7 @@ def test_the_gradient_ranks_as_attention_does_in_oracle_and_inert_but_not_in_shi
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("oracle", 1.0), ("inert", 1.0), ("shifted", 0.0)])
-def test_the_word_whose_loss_changes_most_is_the_most_attended_in_oracle_and_inert_never_in_shifted(
+def test_leave_one_out_and_attention_agree_on_the_top_word_except_in_shifted(
     kind: Kind, expected: float
 ) -> None:
     model, batch = Glass(kind), glass_batch()
@@ -185,10 +189,10 @@ def test_the_word_whose_loss_changes_most_is_the_most_attended_in_oracle_and_ine
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_fillers_that_matter_equally_are_tied_so_that_leave_one_out_ranks_exactly_as_the_oracle_attends(
+def test_equally_important_fillers_are_tied_in_leave_one_out(
     dtype: torch.dtype,
 ) -> None:
-    """Two values in either ranking, on the same items: tau-b is 1, unless rounding is taken for an order."""
+    """Both rankings have two values, on the same items: tau-b is 1 unless rounding breaks ties."""
     results = audit(
         Glass("oracle", dtype=dtype), glass_batch(), audits=["agreement"], show_progress=False
     )
@@ -197,11 +201,11 @@ def test_fillers_that_matter_equally_are_tied_so_that_leave_one_out_ranks_exactl
     np.testing.assert_allclose(tau, 1.0)
 
 
-# The models themselves --------------------------------------------------------------------------------------------------
+# The models themselves ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_glass_models_decide_by_the_deciding_token(kind: Kind) -> None:
+def test_the_deciding_token_determines_the_prediction(kind: Kind) -> None:
     batch = glass_batch()
     assert batch.labels is not None
     assert batch.evidence is not None
@@ -212,7 +216,7 @@ def test_the_glass_models_decide_by_the_deciding_token(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_attention_sits_on_the_deciding_token_or_one_later_in_shifted(kind: Kind) -> None:
+def test_attention_is_on_the_deciding_token_or_one_later_in_shifted(kind: Kind) -> None:
     batch = glass_batch()
     alpha = Glass(kind).read(batch).alpha[:, 0]
     for at in range(len(batch)):
@@ -224,7 +228,7 @@ def test_attention_sits_on_the_deciding_token_or_one_later_in_shifted(kind: Kind
         )
 
 
-# The card ---------------------------------------------------------------------------------------------------------------
+# The card ----------------------------------------------------------------------------------------
 
 
 def answers(card: Card) -> dict[str, str]:
@@ -246,14 +250,14 @@ QUESTIONS = (
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_card_tells_the_three_glass_models_apart(kind: Kind) -> None:
-    """The other training given is the model itself, which is as stable as can be."""
+def test_the_card_distinguishes_the_three_glass_models(kind: Kind) -> None:
+    """The other model given is the model itself, so attention is perfectly stable."""
     expected = (*EXPECTED[kind][:-1], YES)
     assert answers(audited(kind).card()) == dict(zip(QUESTIONS, expected, strict=True))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_known_evidence_the_measures_alone_give_the_same_answer_on_pointing(
+def test_without_evidence_the_measures_alone_give_the_same_answers(
     kind: Kind,
 ) -> None:
     results = audit(Glass(kind), replace(glass_batch(), evidence=None), show_progress=False)
@@ -264,7 +268,7 @@ def test_without_known_evidence_the_measures_alone_give_the_same_answer_on_point
 @pytest.mark.parametrize("size", [1, 5])
 @pytest.mark.parametrize("kind", KINDS)
 def test_batching_does_not_change_a_glass_models_numbers(kind: Kind, size: int) -> None:
-    """Words that matter equally are equal to rounding only: no audit may rank them by the rounding."""
+    """Equally important words differ by rounding only: no audit may rank them by that."""
     batch = glass_batch(15)
     batch = batch.rows(batch.mask.sum(-1).argsort())
     whole = audit(Glass(kind), batch, show_progress=False).frame()
@@ -279,10 +283,10 @@ def test_batching_does_not_change_a_glass_models_numbers(kind: Kind, size: int) 
     assert off.empty, off.to_string()
 
 
-# Models of known quality --------------------------------------------------------------------------------------------------
+# Models of known quality -------------------------------------------------------------------------
 
 QUALITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# With which measure each is asked: those that find the deciding word whatever the attention does.
+# The metrics of each audit, and measures that find the deciding word whatever the attention is.
 POINTING = {
     "agreement": (("tau",), ("gradient", "leave_one_out")),
     "top_k_agreement:k=average+all+non_zero+3": (
@@ -302,7 +306,7 @@ POINTING = {
 
 @cache
 def of_quality(quality: float) -> Results:
-    # Inert: a word matters by itself, not by its attention, so that the measures are right whatever the attention is.
+    # In the inert model importance does not depend on attention, so the measures are always right.
     model = Glass("inert", quality=quality, dtype=torch.float64)
     measures = ["gradient", "leave_one_out", "random"]
     return audit(
@@ -311,7 +315,7 @@ def of_quality(quality: float) -> Results:
 
 
 @pytest.mark.parametrize("name", POINTING)
-def test_models_of_known_quality_are_put_in_order_by_every_number(name: str) -> None:
+def test_every_metric_ranks_models_by_their_quality(name: str) -> None:
     metrics, measures = POINTING[name]
     for metric in metrics:
         for measure in measures:
@@ -337,12 +341,12 @@ def test_hits_and_tau_are_what_the_quality_says(quality: float) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_model_of_middling_quality_keeps_the_laws(kind: Kind) -> None:
+def test_a_model_of_medium_quality_keeps_the_laws(kind: Kind) -> None:
     report = check_model(Glass(kind, quality=0.5, dtype=torch.float64), glass_batch(12))
     assert [law.name for law in report.laws if law.verdict == "broken"] == []
 
 
-def test_there_is_no_quality_beyond_perfect() -> None:
+def test_a_quality_above_one_is_rejected() -> None:
     with pytest.raises(InputError, match=r"between 0 and 1, got 1\.5"):
         Glass("oracle", quality=1.5)
 
@@ -364,4 +368,6 @@ def test_a_scale_is_declared_or_from_floor_to_ceiling_if_both_are_numbers() -> N
     assert Metric("", 0.0, "reach", (-1.0, 1.0)).limits == (-1.0, 1.0)
     assert Metric("", 0.0, 2.0).limits == (0.0, 2.0)
     assert Metric("", 0.0, "reach").limits is None
-    assert scales({"mine": Declaration("?", {"x": Metric("", 0.0, 2.0), "y": Metric("", 0.0, "x")})}) == {"mine": {"x": [0.0, 2.0]}}  # fmt: skip
+    assert scales(
+        {"mine": Declaration("?", {"x": Metric("", 0.0, 2.0), "y": Metric("", 0.0, "x")})}
+    ) == {"mine": {"x": [0.0, 2.0]}}

@@ -1,11 +1,10 @@
-"""Any PyTorch classifier by hooks: the laws on hand-written models, what is refused, and that nothing is left behind."""
+"""Any PyTorch classifier by hooks: laws on hand-written models, rejections, and no side effects."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +15,20 @@ from torch.nn import functional
 from typer.testing import CliRunner
 
 import attnaudit
-from attnaudit import Batch, InputError, Record, from_hooks
+from attnaudit import Batch, InputError, from_hooks
 from attnaudit.cli import app
 from attnaudit.cli.check_target import random_batch
 from attnaudit.core.simplex import random_alpha
 from attnaudit.laws.checks import check_model
-from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.models.hooked.custom_model_template import OWN_CLASS
-from attnaudit.models.readout import find_readout, with_readout
+from attnaudit.models.hooked.custom_model_template import CUSTOM_MODEL_TEMPLATE
+from attnaudit.models.readout import with_readout
 
 WORDS, SIZE, CLASSES = 50, 8, 2
 BATCH = random_batch(words=WORDS, with_query=False, seed=0)
 
 
 def sharp(model: nn.Module, dtype: torch.dtype = torch.float64) -> Any:
-    """Parameters so large that attention is far from uniform and everything matters; in training mode, as users leave them."""
+    """Return the model in training mode, with parameters so large that attention is not uniform."""
     draw = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -38,7 +36,7 @@ def sharp(model: nn.Module, dtype: torch.dtype = torch.float64) -> Any:
     return model.to(dtype).train()
 
 
-# The users' models --------------------------------------------------------------------------------------------------------
+# The users' models -------------------------------------------------------------------------------
 
 
 class Weigh(nn.Module):
@@ -89,7 +87,7 @@ def mask_of(weights: Tensor) -> Tensor:
 
 
 class Inside(nn.Module):
-    """The commonest form: attention used inside the module, the weights returned for looking."""
+    """The most common form: attention used inside the module, weights returned for inspection."""
 
     def __init__(self, attend: nn.Module) -> None:
         super().__init__()
@@ -104,7 +102,7 @@ class Inside(nn.Module):
 
 
 class Pool(nn.Module):
-    """What `returned` are for looking: the weights themselves, or a copy of them."""
+    """`returned` gives the weights for inspection: themselves, or a copy."""
 
     def __init__(self, returned: Callable[[Tensor], Tensor] = lambda weights: weights) -> None:
         super().__init__()
@@ -116,7 +114,10 @@ class Pool(nn.Module):
 
 
 class Attends(nn.Module):
-    """Self-attention by hand, (B,heads,Q,N) or, with one head, (B,Q,N); the head reads one position or the mean."""
+    """Self-attention by hand, (B,heads,Q,N) or, with one head, (B,Q,N).
+
+    The head reads one position or the mean.
+    """
 
     def __init__(self, heads: int, reads: str) -> None:
         super().__init__()
@@ -256,19 +257,34 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], str, dict[str, Any], tuple[int,
         (1, False),
     ),
     "used inside": (lambda: Inside(Pool()), "attend", {}, (1, True)),
-    "used inside, a copy returned": (lambda: Inside(Pool(lambda w: w.clone())), "attend", {}, (1, True)),
+    "used inside, a copy returned": (
+        lambda: Inside(Pool(lambda w: w.clone())),
+        "attend",
+        {},
+        (1, True),
+    ),
     "four dimensions": (lambda: Attends(2, "first"), "weigh", {}, (2, False)),
     "one head of four dimensions": (lambda: Attends(2, "last"), "weigh", {"heads": 1}, (1, True)),
     "three dimensions": (lambda: Attends(1, "last"), "weigh", {}, (1, True)),
     "three dimensions, pooled": (lambda: Attends(1, "mean"), "weigh", {}, (12, False)),
     "multihead": (Multihead, "attention", {}, (2, False)),
     "one head": (Multihead, "attention", {"heads": 0}, (1, True)),
-    "time first, no bias": (lambda: Multihead(batch_first=False, bias=False), "attention", {}, (2, False)),
+    "time first, no bias": (
+        lambda: Multihead(batch_first=False, bias=False),
+        "attention",
+        {},
+        (2, False),
+    ),
     "other size of values": (lambda: Multihead(values=5), "attention", {"heads": [1]}, (1, True)),
-    "class token": (ClassToken, "attention", {"before": 1, "heads": 1}, (1, True)),
+    "class token": (ClassToken, "attention", {"num_prefix_tokens": 1, "heads": 1}, (1, True)),
     "encoder": (lambda: Encoder("first"), "encoder", {}, (2, False)),
     "lower layer": (lambda: Encoder("mean"), "encoder.layers.0", {}, (24, False)),
-    "causal": (lambda: Encoder("last", causal=True), "encoder.layers.1.self_attn", {"heads": 0}, (1, False)),
+    "causal": (
+        lambda: Encoder("last", causal=True),
+        "encoder.layers.1.self_attn",
+        {"heads": 0},
+        (1, False),
+    ),
     "causal, pooled": (lambda: Encoder("mean", causal=True, layers=1), "encoder", {}, (24, False)),
     "encoder, time first": (
         lambda: Encoder("last", batch_first=False),
@@ -276,10 +292,10 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], str, dict[str, Any], tuple[int,
         {"batch_first": False},
         (2, False),
     ),
-}  # fmt: skip
+}
 
 
-# Laws ---------------------------------------------------------------------------------------------------------------------
+# Laws --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -298,7 +314,7 @@ def test_every_law_is_kept_and_every_control_moves(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_hooks_change_nothing_by_themselves(name: str) -> None:
+def test_hooks_alone_do_not_change_the_logits(name: str) -> None:
     make, alpha, options, _ = MODELS[name]
     network = sharp(make(), torch.float32)
     record = hooked(network, alpha, **options).read(BATCH)
@@ -310,7 +326,7 @@ def test_hooks_change_nothing_by_themselves(name: str) -> None:
     assert torch.equal(record.logits, own)
 
 
-def test_the_fast_path_of_pytorch_is_the_same_to_rounding() -> None:
+def test_the_logits_equal_those_of_pytorchs_fast_path_up_to_rounding() -> None:
     network = sharp(Encoder("first"), torch.float32).eval()
     record = hooked(network, "encoder").read(BATCH)
     with torch.no_grad(), pytest.warns(UserWarning, match="nested tensors"):
@@ -318,10 +334,10 @@ def test_the_fast_path_of_pytorch_is_the_same_to_rounding() -> None:
     assert (fast - record.logits).abs().max() < 1e-6 * record.logits.abs().max()
 
 
-# Against computations of their own ----------------------------------------------------------------------------------------
+# Against computations of their own ---------------------------------------------------------------
 
 
-def test_weights_and_what_if_of_a_hand_written_model() -> None:
+def test_weights_readout_and_decode_of_a_hand_written_model() -> None:
     network = sharp(Additive()).eval()
     model = hooked(network, "weigh")
     record = model.read(BATCH)
@@ -361,10 +377,10 @@ def functional_weights(module: nn.MultiheadAttention, args: Any, options: Any) -
 
 
 @pytest.mark.parametrize("reads", ["first", "mean"])
-def test_what_if_of_multihead_attention_is_what_pytorch_computes_with_such_weights(
+def test_decode_of_multihead_attention_equals_pytorch_with_forced_weights(
     reads: str,
 ) -> None:
-    """PyTorch itself can be made to use given weights: scores of 0, and log alpha as a float mask."""
+    """PyTorch uses given weights if the scores are 0 and log alpha is the float mask."""
     network = sharp(Encoder(reads, layers=1)).eval()
     model = hooked(network, "encoder")
     record = model.read(BATCH)
@@ -389,7 +405,7 @@ def test_what_if_of_multihead_attention_is_what_pytorch_computes_with_such_weigh
     assert (got - record.logits).abs().max() > 0.1
 
 
-def test_alternatives_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decoding_in_parts_gives_the_same_logits(monkeypatch: pytest.MonkeyPatch) -> None:
     model = hooked(sharp(Encoder("first")), "encoder")
     record = model.read(BATCH)
     other = random_alpha(record.mask, 1, torch.float64, count=5)
@@ -399,10 +415,10 @@ def test_alternatives_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     assert (together[:, 0] - together[:, 1]).abs().max() > 0.01
 
 
-# Sites --------------------------------------------------------------------------------------------------------------------
+# Sites -------------------------------------------------------------------------------------------
 
 
-def test_rows_go_position_by_position_and_head_by_head() -> None:
+def test_rows_are_ordered_by_position_and_then_by_head() -> None:
     network = sharp(Attends(2, "mean")).eval()
     record = hooked(network, "weigh").read(BATCH)
     kept: list[Tensor] = []
@@ -426,8 +442,8 @@ def test_the_causal_mask_is_the_mask_of_the_rows() -> None:
     assert torch.equal(record.mask, seen)
 
 
-def test_a_class_token_is_attended_but_does_not_count() -> None:
-    record = hooked(sharp(ClassToken()), "attention", before=1).read(BATCH)
+def test_a_class_token_is_attended_but_is_not_content() -> None:
+    record = hooked(sharp(ClassToken()), "attention", num_prefix_tokens=1).read(BATCH)
     assert record.mask[:, :, 0].all()
     assert not record.content[:, 0].any()
     assert torch.equal(record.content[:, 1:], BATCH.mask)
@@ -440,7 +456,7 @@ def test_a_class_token_is_attended_but_does_not_count() -> None:
     [0, "first", lambda batch: torch.zeros(len(batch), dtype=torch.int64)],
     ids=["number", "name", "function"],
 )
-def test_a_position_named_is_the_one_found(query: Any) -> None:
+def test_a_named_position_equals_the_one_found(query: Any) -> None:
     network = sharp(Encoder("first"))
     found, named = (
         hooked(network, "encoder").read(BATCH),
@@ -458,7 +474,7 @@ def test_last_counts_in_the_text_not_in_the_batch() -> None:
     assert torch.equal(by_name.alpha, found.alpha)
 
 
-def test_a_batch_of_one_word_texts_does_not_decide_the_position() -> None:
+def test_a_batch_of_one_word_texts_does_not_determine_the_position() -> None:
     model = hooked(sharp(Encoder("last")), "encoder")
     short = Batch(("a", "b"), torch.tensor([[7], [9]]), torch.ones(2, 1, dtype=torch.bool))
     assert model.read(short).alpha.shape == (2, 2, 1)
@@ -468,7 +484,7 @@ def test_a_batch_of_one_word_texts_does_not_decide_the_position() -> None:
     )
 
 
-def test_items_that_the_model_itself_leaves_out() -> None:
+def test_items_that_the_model_masks_itself_are_not_content() -> None:
     def inner(batch: Batch) -> Tensor:
         return batch.mask & (batch.tokens > 3)
 
@@ -485,7 +501,7 @@ def test_items_that_the_model_itself_leaves_out() -> None:
     assert not check_model(hooked(network, "weigh", mask=inner), BATCH).kept
 
 
-# Readouts -----------------------------------------------------------------------------------------------------------------
+# Readouts ----------------------------------------------------------------------------------------
 
 
 def test_exact_audits_apply_where_the_output_is_linear_in_one_head() -> None:
@@ -525,91 +541,7 @@ def test_the_audit_is_the_same_with_and_without_the_readout() -> None:
     )
 
 
-def test_the_readout_of_a_glass_model_is_found_again() -> None:
-    glass = Glass("shifted", dtype=torch.float64)
-    batch = glass_batch(6)
-    record = glass.read(batch)
-    assert record.readout is not None
-    found = find_readout(glass, record)
-    torch.testing.assert_close(found, record.readout * batch.mask[..., None], rtol=0, atol=1e-12)
-
-
-class Bent(Glass):
-    """A glass model whose output is linear but for a bend where `extra` is not 0."""
-
-    extra: Callable[[Tensor], Tensor]
-
-    def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
-        record = super().read(batch, embeddings)
-        return replace(record, readout=None, logits=self.decode(record, record.alpha))
-
-    def decode(self, record: Record, alpha: Tensor) -> Tensor:
-        bend = type(self).extra(alpha)[..., 0, None]
-        return super().decode(record, alpha) + bend * torch.tensor([1.0, 0.0])
-
-
-@pytest.mark.parametrize(
-    ("extra", "linear"),
-    [
-        (lambda alpha: 0 * alpha.sum(-1), True),
-        (lambda alpha: (alpha**2).sum(-1), False),
-        (lambda alpha: (alpha.amax(-1) - 0.99).clamp_min(0), False),  # at the corners only
-        (lambda alpha: ((alpha > 0).sum(-1) == 2).double(), False),  # on the edges only
-    ],
-    ids=["straight", "square", "corners", "edges"],
-)
-def test_a_bend_anywhere_is_no_readout(extra: Callable[[Tensor], Tensor], linear: bool) -> None:
-    class Here(Bent):
-        pass
-
-    Here.extra = staticmethod(extra)  # type: ignore[assignment]
-    model = with_readout(Here("oracle", dtype=torch.float64))
-    assert (model.read(glass_batch(6)).readout is not None) == linear
-
-
-class Counting(Bent):
-    """How many attentions were decoded?"""
-
-    passes: list[int]
-
-    def decode(self, record: Record, alpha: Tensor) -> Tensor:
-        self.passes.append(1 if alpha.dim() == 3 else alpha.shape[1])
-        return super().decode(record, alpha)
-
-
-def counting(extra: Callable[[Tensor], Tensor]) -> Counting:
-    class Here(Counting):
-        passes: list[int] = []  # noqa: RUF012  # one for each class made here
-
-    Here.extra = staticmethod(extra)  # type: ignore[assignment]
-    return Here("oracle", dtype=torch.float64)
-
-
-def test_a_readout_is_looked_for_only_where_it_is_used() -> None:
-    batch = glass_batch(4)
-    inner = counting(lambda alpha: 0 * alpha.sum(-1))
-    model = with_readout(inner)
-    record = model.read(batch)
-    assert record.readout is not None
-    looked = [
-        1,
-        3,
-        batch.tokens.shape[1],
-        7,
-    ]  # its own, the trial, each item alone, the verification
-    assert inner.passes == looked
-    model.read(batch, record.embeddings)
-    model.leave_out(record)  # type: ignore[attr-defined]
-    assert set(inner.passes[len(looked) :]) == {1}
-
-
-def test_a_trial_of_three_attentions_shows_most_outputs_that_are_not_linear() -> None:
-    inner = counting(lambda alpha: (alpha**2).sum(-1))
-    assert with_readout(inner).read(glass_batch(4)).readout is None
-    assert inner.passes == [1, 3]
-
-
-def test_what_a_model_offers_besides_is_passed_on() -> None:
+def test_about_and_vocabulary_size_are_available_through_the_readout() -> None:
     model = hooked(sharp(Encoder("first")), "encoder", heads=[1, 0])
     assert model.about == {
         "model": "Encoder",
@@ -622,11 +554,11 @@ def test_what_a_model_offers_besides_is_passed_on() -> None:
     assert not hasattr(model, "spell")
 
 
-# Refused in words ---------------------------------------------------------------------------------------------------------
+# Refused in words --------------------------------------------------------------------------------
 
 
 class Ignored(nn.Module):
-    """Computes with one attention and returns another for looking."""
+    """Computes with one attention and returns another for inspection."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -668,7 +600,8 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
     "weights for looking": (
         lambda: Inside(Ignored()),
         {"alpha": "attend"},
-        "that 'attend' returns do not change the logits: they are for looking only.*computes by a softmax inside do not change",
+        "that 'attend' returns does not change the logits: they are for inspection only"
+        ".*computes by a softmax inside does not change",
     ),
     "a multihead inside": (
         lambda: Inside(Wrapping()),
@@ -677,20 +610,23 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
     ),
     "used before as well": (
         lambda: Additive(
-            lambda w: (w, w.cumsum(-1)), lambda out: out[0] + out[1] / out[1].sum(-1, keepdim=True), by_hand=True
+            lambda w: (w, w.cumsum(-1)),
+            lambda out: out[0] + out[1] / out[1].sum(-1, keepdim=True),
+            by_hand=True,
         ),
         {"alpha": "weigh"},
-        "returns weights together with something it has already computed from them, and the logits hang on that too",
+        "together with something it has already computed from them, and the logits depend on that",
     ),
     "times 0": (
         lambda: Additive(back=lambda w: w * 0 + 0.1, by_hand=True),
         {"alpha": "weigh"},
-        "that 'weigh' returns do not change the logits",
+        "that 'weigh' returns does not change the logits",
     ),
     "no shape fits": (
         lambda: Inside(Pool(lambda w: w * 1)),
-        {"alpha": "attend", "before": 1},
-        r"a tuple of a tensor of shape \(6, 8\), a tensor of shape \(6, 12\). Expected attention weights over the 13 items.*before=",
+        {"alpha": "attend", "num_prefix_tokens": 1},
+        r"a tuple of a tensor of shape \(6, 8\), a tensor of shape \(6, 12\). "
+        "Expected attention weights over the 13 items.*num_prefix_tokens=",
     ),
     "detached": (
         lambda: Additive(back=lambda w: w.detach()),
@@ -705,28 +641,88 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
     "several in the tuple": (
         lambda: Additive(lambda w: (w, w), lambda out: out[1], by_hand=True),
         {"alpha": "weigh"},
-        "say which with member=",
+        "choose it with output_index=",
     ),
-    "twice": (Twice, {"alpha": "weigh"}, "the module 'weigh' to run once in a forward pass; it ran 2 times"),
-    "no such module": (Additive, {"alpha": "wiegh"}, "has no module 'wiegh' .alpha=.. Its modules: embedding, dropout, weigh, weigh.score"),
-    "no such embedding": (Additive, {"alpha": "weigh", "embedding": "words"}, "has no module 'words' .embedding=."),
-    "not an embedding": (Additive, {"alpha": "weigh", "embedding": "output"}, "'output' gave no embeddings of shape .B,T,E. with B = 6, T = 12"),
-    "no such head": (Multihead, {"alpha": "attention", "heads": 2}, "There is no head 2: 'attention' has 2"),
-    "heads twice": (Multihead, {"alpha": "attention", "heads": [1, 1]}, "heads is .all., a number or different numbers"),
-    "no such query": (Multihead, {"alpha": "attention", "query": "middle"}, "There is no query position 'middle'. Choose from: auto, first, last, all"),
-    "wrong query": (lambda: Encoder("first"), {"alpha": "encoder", "query": 2}, "do not hang on the attention at query=2, but on that at position 0"),
-    "query outside": (lambda: Encoder("first"), {"alpha": "encoder", "query": lambda batch: batch.mask.sum(-1) + 9}, "query= must give one position from 0 to 11"),
-    "wrong mask": (Additive, {"alpha": "weigh", "mask": lambda batch: batch.mask[:, 1:]}, "mask= must give a bool tensor of shape .B,N. = .6, 12."),
-    "no such readout": (Additive, {"alpha": "weigh", "readout": "yes"}, "readout is .auto. or .none., got 'yes'"),
-    "negative before": (Additive, {"alpha": "weigh", "before": -1}, "before counts items"),
-    "regression": (lambda: Answers(lambda out: out[:, 0]), {"alpha": "weigh"}, "one number for each example: a regression.*torch.stack"),
-    "token classes": (lambda: Answers(lambda out: out[:, None]), {"alpha": "weigh"}, r"returns a tensor of shape \(6, 1, 2\). Expected logits"),
-    "other arguments": (lambda: nn.Sequential(nn.Embedding(9, 9)), {"alpha": "0", "embedding": "0"}, "Sequential cannot be run as model.batch.tokens, batch.mask.*call=lambda"),
-}  # fmt: skip
+    "twice": (
+        Twice,
+        {"alpha": "weigh"},
+        "the module 'weigh' to run once in a forward pass; it ran 2 times",
+    ),
+    "no such module": (
+        Additive,
+        {"alpha": "wiegh"},
+        "has no module 'wiegh' .alpha=.. Its modules: embedding, dropout, weigh, weigh.score",
+    ),
+    "no such embedding": (
+        Additive,
+        {"alpha": "weigh", "embedding": "words"},
+        "has no module 'words' .embedding=.",
+    ),
+    "not an embedding": (
+        Additive,
+        {"alpha": "weigh", "embedding": "output"},
+        "'output' returned no embeddings of shape .B,T,E. with B = 6, T = 12",
+    ),
+    "no such head": (
+        Multihead,
+        {"alpha": "attention", "heads": 2},
+        "There is no head 2: 'attention' has 2",
+    ),
+    "heads twice": (
+        Multihead,
+        {"alpha": "attention", "heads": [1, 1]},
+        "heads must be .all., a number or different numbers",
+    ),
+    "no such query": (
+        Multihead,
+        {"alpha": "attention", "query": "middle"},
+        "There is no query position 'middle'. Choose from: auto, first, last, all",
+    ),
+    "wrong query": (
+        lambda: Encoder("first"),
+        {"alpha": "encoder", "query": 2},
+        "do not depend on the attention at query=2, but on that at position 0",
+    ),
+    "query outside": (
+        lambda: Encoder("first"),
+        {"alpha": "encoder", "query": lambda batch: batch.mask.sum(-1) + 9},
+        "query= must return one position from 0 to 11",
+    ),
+    "wrong mask": (
+        Additive,
+        {"alpha": "weigh", "mask": lambda batch: batch.mask[:, 1:]},
+        "mask= must return a bool tensor of shape .B,N. = .6, 12.",
+    ),
+    "no such readout": (
+        Additive,
+        {"alpha": "weigh", "readout": "yes"},
+        "readout must be .auto. or .none., got 'yes'",
+    ),
+    "negative prefix": (
+        Additive,
+        {"alpha": "weigh", "num_prefix_tokens": -1},
+        "num_prefix_tokens must be 0 or more, got -1",
+    ),
+    "regression": (
+        lambda: Answers(lambda out: out[:, 0]),
+        {"alpha": "weigh"},
+        "one number per example: a regression.*torch.stack",
+    ),
+    "token classes": (
+        lambda: Answers(lambda out: out[:, None]),
+        {"alpha": "weigh"},
+        r"returns a tensor of shape \(6, 1, 2\). Expected logits",
+    ),
+    "other arguments": (
+        lambda: nn.Sequential(nn.Embedding(9, 9)),
+        {"alpha": "0", "embedding": "0"},
+        "Sequential cannot be called as model.batch.tokens, batch.mask.*call=lambda",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_is_refused_in_words(name: str) -> None:
+def test_wrong_uses_are_rejected_with_a_reason(name: str) -> None:
     make, options, text = REFUSED[name]
     network = sharp(make())
     before = state_of(network)
@@ -736,33 +732,35 @@ def test_what_cannot_be_is_refused_in_words(name: str) -> None:
     assert state_of(network) == before
 
 
-def test_member_says_which() -> None:
+def test_output_index_chooses_the_element_of_the_tuple() -> None:
     network = sharp(Additive(lambda w: (w.flip(-1), w), lambda out: out[1], by_hand=True))
-    assert check_model(hooked(network, "weigh", member=1), BATCH).kept
-    # Not even where a softmax inside would serve: it is not what was pointed at.
+    assert check_model(hooked(network, "weigh", output_index=1), BATCH).kept
+    # Even if a softmax inside would do: it is not what output_index names.
     network.weigh.by_hand = False
-    with pytest.raises(InputError, match="do not change the logits"):
-        hooked(network, "weigh", member=0).read(BATCH)
+    with pytest.raises(InputError, match="does not change the logits"):
+        hooked(network, "weigh", output_index=0).read(BATCH)
 
 
-def test_what_is_computed_from_the_weights_for_looking_does_no_harm() -> None:
+def test_unused_outputs_computed_from_the_weights_are_accepted() -> None:
     network = sharp(Additive(lambda w: (w, w.square().sum(-1)), lambda out: out[0], by_hand=True))
     assert check_model(hooked(network, "weigh"), BATCH).kept
 
 
 @pytest.mark.parametrize("options", [{"add_bias_kv": True}, {"add_zero_attn": True}])
-def test_multihead_attention_to_what_is_no_item_is_refused(options: dict[str, bool]) -> None:
+def test_multihead_attention_to_something_that_is_not_an_item_is_rejected(
+    options: dict[str, bool],
+) -> None:
     network = Multihead()
     network.attention = nn.MultiheadAttention(SIZE, 2, batch_first=True, **options)
-    with pytest.raises(InputError, match="attends to something that is no item"):
+    with pytest.raises(InputError, match="attends to something that is not an item"):
         hooked(sharp(network), "attention").read(BATCH)
 
 
-def test_the_class_that_errors_show_keeps_the_laws() -> None:
+def test_the_custom_model_template_keeps_the_laws() -> None:
     with pytest.raises(InputError) as caught:
         hooked(sharp(Inside(Ignored())), "attend").read(BATCH)
     shown = str(caught.value).split("\n\n", 1)[1]
-    assert shown == OWN_CLASS
+    assert shown == CUSTOM_MODEL_TEMPLATE
     assert len([line for line in shown.splitlines() if line.strip()]) <= 16
     names: dict[str, Any] = {"torch": torch, "attnaudit": attnaudit}
     exec(shown, names)
@@ -779,7 +777,7 @@ class Encode(nn.Module):
         return words.tanh() * mask[..., None]
 
 
-# Laws that a user's model breaks ------------------------------------------------------------------------------------------
+# Laws that a user's model breaks -----------------------------------------------------------------
 
 
 class PoolsPadding(Encoder):
@@ -794,7 +792,7 @@ class PoolsPadding(Encoder):
         (lambda: Encoder("first", padded=False, layers=1), "2 simplex"),
     ],
 )
-def test_check_says_which_law_a_model_breaks_and_why(
+def test_the_law_report_names_the_broken_law_and_the_likely_cause(
     make: Callable[[], nn.Module], law: str
 ) -> None:
     report = check_model(hooked(sharp(make()), "encoder"), BATCH)
@@ -827,7 +825,8 @@ def test_the_check_command_on_hooked_models(
         "        return self.out((a[:, None] @ x)[:, 0])\n"
         "net = Net()\n"
         "model = attnaudit.from_hooks(net, alpha='weigh', embedding='words')\n"
-        "batch = attnaudit.Batch(('a', 'b'), torch.tensor([[4, 8], [77, 0]]), torch.tensor([[True, True], [True, False]]))\n"
+        "tokens = torch.tensor([[4, 8], [77, 0]])\n"
+        "batch = attnaudit.Batch(('a', 'b'), tokens, tokens > 0)\n"
         "def unknown_word():\n"
         "    return model, batch\n"
     )
@@ -844,7 +843,7 @@ def test_the_check_command_on_hooked_models(
         CliRunner().invoke(app, ["check", "my_hooked:net"], catch_exceptions=False)
 
 
-# As found -----------------------------------------------------------------------------------------------------------------
+# As found ----------------------------------------------------------------------------------------
 
 
 def state_of(network: nn.Module) -> list[Any]:
@@ -875,7 +874,7 @@ class Fails(Exception):
     ],
     ids=["returned", "inside", "multihead"],
 )
-def test_the_model_is_as_found_also_after_an_exception(
+def test_the_model_is_unchanged_even_after_an_exception(
     make: Callable[[], nn.Module], alpha: str
 ) -> None:
     network = sharp(make())
@@ -904,7 +903,7 @@ def test_the_model_is_as_found_also_after_an_exception(
         hooked(network, alpha).read(BATCH)
     assert state_of(network) == before
     assert all(state != before for state in during), (
-        "nothing was changed that could have been left behind"
+        "the pass changed nothing that could have been left behind"
     )
     handle.remove()
     with pytest.raises(RuntimeError):
@@ -915,7 +914,7 @@ def test_the_model_is_as_found_also_after_an_exception(
     assert state_of(network) == before
 
 
-def test_a_model_that_is_not_deterministic_is_refused() -> None:
+def test_a_nondeterministic_model_is_rejected() -> None:
     class Noisy(Additive):
         calls = 0
 
@@ -924,6 +923,50 @@ def test_a_model_that_is_not_deterministic_is_refused() -> None:
             return super().forward(tokens, mask) * (1 + 1e-3 * math.sqrt(self.calls))
 
     with pytest.raises(
-        InputError, match="Putting the weights of 'weigh' back as they were changes the logits by"
+        InputError, match="Putting the weights of 'weigh' back unchanged changes the logits by"
     ):
         hooked(sharp(Noisy()), "weigh").read(BATCH)
+
+
+class ReadsThird(nn.Module):
+    """A causal mask of `hidden` above the diagonal; the head reads position 2."""
+
+    def __init__(self, hidden: float) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding = nn.Embedding(20, 8)
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.output = nn.Linear(8, 2)
+        self.hidden = hidden
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        x = self.embedding(tokens)
+        later = torch.full((tokens.shape[1],) * 2, self.hidden).triu(1)
+        return self.output(self.attention(x, x, x, attn_mask=later)[0][:, 2])
+
+
+def test_a_large_negative_number_in_a_mask_hides_like_minus_infinity() -> None:
+    tokens = torch.randint(1, 20, (4, 6), generator=torch.Generator().manual_seed(1))
+    batch = Batch(tuple("abcd"), tokens, torch.ones_like(tokens, dtype=torch.bool))
+    records = []
+    for hidden in (-math.inf, -1e9):
+        model = from_hooks(
+            ReadsThird(hidden).eval(), alpha="attention", embedding="embedding", query=2
+        )
+        with torch.no_grad():
+            records.append(model.read(batch))
+    assert records[0].mask.sum(-1).unique().tolist() == [3]
+    assert torch.equal(records[0].mask, records[1].mask)
+
+
+def test_the_former_names_of_keywords_still_work_and_warn() -> None:
+    with pytest.warns(DeprecationWarning, match="before= of from_hooks is now called num_prefix"):
+        model = hooked(sharp(ClassToken()), "attention", before=1)
+    assert model.inner.options.num_prefix_tokens == 1
+    with pytest.warns(DeprecationWarning, match="member= of from_hooks is now called output_index"):
+        model = hooked(sharp(Additive()), "weigh", member=0)
+    assert model.inner.options.output_index == 0
+    with pytest.raises(TypeError, match="both 'output_index' and its former name 'member'"):
+        hooked(sharp(Additive()), "weigh", member=1, output_index=0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'layers'"):
+        hooked(sharp(Additive()), "weigh", layers=0)

@@ -1,4 +1,4 @@
-"""Hugging Face models: the laws on every family, and each part against a computation of its own."""
+"""Hugging Face models: the laws on every family, and each part against another computation."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from attnaudit.measures.head_mean import head_mean
 from attnaudit.measures.leave_one_out import leave_one_out
 from attnaudit.measures.rollout import rollout
 from attnaudit.models.huggingface import from_huggingface, text_batches
+from attnaudit.models.huggingface.attention_tape import active_tape
 from attnaudit.models.huggingface.decode_paths import decode_by, possible_paths
 from tiny_transformers import FAMILIES, TEXTS, drawn, texts_for, tiny, tiny_model, tiny_tokenizer
 
@@ -42,7 +43,10 @@ def read(name: str, **options: Any) -> tuple[Any, Any]:
 
 
 def own(model: Any, batch: Any, **options: Any) -> Any:
-    """The user's model by itself, with eager attention; without the cache, which lays keys and values out otherwise in memory."""
+    """Run the user's model by itself, with eager attention.
+
+    Without the cache, which changes the memory layout of keys and values.
+    """
     before = model.config._attn_implementation
     model.set_attn_implementation("eager")
     pad = model.config.pad_token_id
@@ -72,7 +76,7 @@ def test_every_family_keeps_every_law(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_nothing_changes_where_nothing_is_overridden(
+def test_reading_gives_the_models_own_logits_and_weights(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, record = read(name)
@@ -97,7 +101,7 @@ def test_nothing_changes_where_nothing_is_overridden(
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_cheap_paths_give_what_the_whole_model_gives(name: str) -> None:
+def test_all_decode_paths_give_the_same_logits(name: str) -> None:
     model, record = read(name)
     assert model.paths == possible_paths(model)
     assert model.paths[0] == ("above" if name in TAPPED else "fast")
@@ -105,7 +109,7 @@ def test_the_cheap_paths_give_what_the_whole_model_gives(name: str) -> None:
     model.decode(record, record.alpha)
     assert record.state.path == [model.paths[0]]
     other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
-    rows = record.state.pieces.to_tokens(other)
+    rows = record.state.subwords.to_tokens(other)
     with torch.no_grad():
         whole = decode_by("plain", model, record, rows)
         for path in model.paths[:-1]:
@@ -114,12 +118,12 @@ def test_the_cheap_paths_give_what_the_whole_model_gives(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["t5", "bart", "t5_lm", "bart_lm"])
-def test_alternatives_of_cross_attention_do_not_run_the_encoder_again(name: str) -> None:
+def test_decoding_cross_attention_does_not_run_the_encoder_again(name: str) -> None:
     model, record = read(name, layers="all")
     assert model.paths == ("above", "plain")
     other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
     with torch.no_grad():
-        whole = decode_by("plain", model, record, record.state.pieces.to_tokens(other))
+        whole = decode_by("plain", model, record, record.state.subwords.to_tokens(other))
         model.decode(record, record.alpha)  # settles the path
         calls = []
         for module in model.model.get_encoder().modules():
@@ -133,7 +137,7 @@ def test_alternatives_of_cross_attention_do_not_run_the_encoder_again(name: str)
     assert calls  # the hooks work: the embedding is still called
 
 
-def test_a_path_that_does_not_give_the_logits_back_is_not_used() -> None:
+def test_a_path_that_does_not_reproduce_the_logits_is_not_used() -> None:
     model, record = read("bert")
     wrong = attnaudit.Record(**{**vars(record), "logits": record.logits + 1e-3})
     model.decode(wrong, wrong.alpha)
@@ -153,7 +157,7 @@ def test_other_sites_keep_the_laws_too(name: str, site: dict[str, Any]) -> None:
     assert [law.name for law in report.laws if law.verdict == "broken"] == []
 
 
-def test_rows_are_layer_by_layer_head_by_head() -> None:
+def test_rows_are_ordered_by_layer_and_then_by_head() -> None:
     model, every = read("bert", layers="all")
     _, some = read("bert", layers=[0, 2], heads=[3, 1])
     assert torch.equal(some.alpha, every.alpha[:, [1, 3, 9, 11]])
@@ -161,7 +165,7 @@ def test_rows_are_layer_by_layer_head_by_head() -> None:
     assert model.about["layers"] == [0, 1, 2]
 
 
-def test_an_override_in_bert_is_what_its_layer_computes_by_hand() -> None:
+def test_decoding_in_bert_equals_its_layer_computed_by_hand() -> None:
     model, record = read("bert")
     bert = model.model
     other = random_alpha(record.mask, 5, record.alpha.dtype, 1)[:, 0]
@@ -186,7 +190,7 @@ def test_an_override_in_bert_is_what_its_layer_computes_by_hand() -> None:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "gemma2"])
-def test_causal_masks_stay(name: str) -> None:
+def test_causal_masks_are_kept(name: str) -> None:
     model, record = read(name, query=3)
     later = record.item_of_token[0, 4:].unique()
     later = later[later > record.item_of_token[0, 3]]
@@ -204,7 +208,7 @@ def test_causal_masks_stay(name: str) -> None:
     assert not torch.equal(again.logits[0], record.logits[0])
 
 
-def test_a_sliding_window_keeps_far_words_out() -> None:
+def test_a_sliding_window_excludes_distant_words() -> None:
     model = from_huggingface(tiny_model("mistral", sliding_window=4), tiny_tokenizer("decoder"))
     (batch,) = model.batches(TEXTS)
     record = model.read(batch)
@@ -230,7 +234,7 @@ def fingerprint(model: Any) -> list[Any]:
 
 @pytest.mark.parametrize("name", ["bert", "deberta", "llama", "t5"])
 @pytest.mark.parametrize("fails", [False, True])
-def test_the_model_is_as_found(name: str, fails: bool) -> None:
+def test_the_model_is_unchanged_even_after_an_exception(name: str, fails: bool) -> None:
     hugging, tokenizer = tiny(name)
     hugging.train()
     before = fingerprint(hugging)
@@ -260,9 +264,7 @@ def test_the_model_is_as_found(name: str, fails: bool) -> None:
         leave_one_out(model, record, 0)
         rollout(model, record, 0)
     assert fingerprint(hugging) == before
-    from attnaudit.models.interception import attention_tape
-
-    assert attention_tape._TAPE.get() is None
+    assert active_tape() is None
     assert torch.overrides._len_torch_function_stack() == 0
 
 
@@ -276,7 +278,7 @@ def test_embeddings_are_those_of_the_embedding_module_and_can_be_replaced() -> N
         assert torch.equal(plain[record.batch.mask], record.embeddings[record.batch.mask])
 
 
-def test_only_the_encoder_is_given_other_embeddings_where_both_halves_share_a_module() -> None:
+def test_an_embedding_module_shared_with_the_decoder_is_captured_once() -> None:
     hugging, tokenizer = tiny("t5")
     hugging.transformer.decoder.embed_tokens = hugging.transformer.encoder.embed_tokens
     model = from_huggingface(hugging, tokenizer)
@@ -284,7 +286,7 @@ def test_only_the_encoder_is_given_other_embeddings_where_both_halves_share_a_mo
     assert torch.equal(model.read(batch).logits, own(hugging, batch).logits)
 
 
-def test_gradients_are_those_of_the_model_itself() -> None:
+def test_gradients_equal_those_of_the_model_itself() -> None:
     model, record = read("bert", leave_out="mask")
     words = record.embeddings.detach().clone().requires_grad_()
     chosen = model.read(record.batch, words).logits[:, 0].sum()
@@ -299,7 +301,7 @@ def test_gradients_are_those_of_the_model_itself() -> None:
     assert expected.abs().max() > 1e-3
 
 
-def test_deleting_a_word_is_reading_the_text_without_it() -> None:
+def test_deleting_a_word_equals_reading_the_text_without_it() -> None:
     model = wrapped("bert")
     (batch,) = model.batches([("the film was good", "we liked it")])
     record = model.read(batch)
@@ -339,7 +341,7 @@ def test_leaving_out_by_mask_or_padding(form: str, name: str) -> None:
     assert [law.name for law in report.laws if law.verdict != "kept"] == []
 
 
-def test_rollout_follows_the_words_down() -> None:
+def test_rollout_uses_the_attention_between_words_in_the_layers_below() -> None:
     model, record = read("bert")
     below = model.self_attention(record)
     assert below.shape == (3, 2, 12, 12)
@@ -351,11 +353,11 @@ def test_rollout_follows_the_words_down() -> None:
     rolled = rollout(model, record, 0)
     assert torch.allclose(rolled.sum(-1), torch.ones_like(rolled[..., 0]))
     _, upper = read("bert", layers=[1, 2])
-    with pytest.raises(attnaudit.errors.NotApplicable, match="several layers"):
+    with pytest.raises(attnaudit.core.errors.NotApplicable, match="several layers"):
         rollout(wrapped("bert", layers=[1, 2]), upper, 0)
 
 
-def test_attention_times_the_length_of_the_values_by_hand() -> None:
+def test_attended_norms_equal_a_computation_by_hand() -> None:
     model, record = read("bert", layers=[0, 2], heads=[1, 3])
     found = attention_norm(model, record, 0)
     expected = []
@@ -374,11 +376,11 @@ def test_attention_times_the_length_of_the_values_by_hand() -> None:
             expected.append(words)
     assert torch.allclose(found, torch.stack(expected, 1), atol=1e-10)
     assert not torch.allclose(found / found.sum(-1, keepdim=True), record.alpha, atol=1e-3)
-    with pytest.raises(attnaudit.errors.NotApplicable, match="out of reach"):
+    with pytest.raises(attnaudit.core.errors.NotApplicable, match="out of reach"):
         attention_norm(*read("deberta"), 0)
 
 
-def test_what_is_shown_in_place_of_attention_can_be_audited_in_its_place() -> None:
+def test_a_measure_can_be_audited_in_place_of_attention() -> None:
     model = wrapped("bert")
     (batch,) = model.batches(TEXTS)
     record = model.read(batch)
@@ -410,7 +412,7 @@ def test_what_is_shown_in_place_of_attention_can_be_audited_in_its_place() -> No
     lists = frame[(frame["audit"] == audits[2]) & (frame["measure"] == "gradient")]
     assert lists["metric"].str.startswith("tau_").any()
     one = wrapped("bert", heads=0)
-    with pytest.raises(attnaudit.errors.NotApplicable, match="its own mean"):
+    with pytest.raises(attnaudit.core.errors.NotApplicable, match="its own mean"):
         head_mean(one, one.read(batch), 0)
 
 
@@ -453,7 +455,7 @@ def test_a_language_model_chooses_among_words() -> None:
         wrapped("bert_lm").read(wrapped("bert_lm").batches(["no mask here"])[0])
 
 
-def test_a_pipeline_brings_both() -> None:
+def test_a_pipeline_brings_model_and_tokenizer() -> None:
     hugging, tokenizer = tiny("bert")
     pipeline = hf.pipeline("text-classification", model=hugging, tokenizer=tokenizer)
     model = from_huggingface(pipeline)
@@ -479,7 +481,7 @@ def test_a_whole_audit(name: str) -> None:
     assert json.loads(json.dumps(results.about)) == results.about
 
 
-def test_texts_go_with_models_that_read_them() -> None:
+def test_texts_need_a_model_that_reads_texts() -> None:
     model = wrapped("bert")
     quick = {"audits": ["permutation"], "measures": ["attention"], "show_progress": False}
     results = attnaudit.audit(model, ["a dull film"], **quick)
@@ -496,7 +498,7 @@ def test_texts_go_with_models_that_read_them() -> None:
         attnaudit.audit(Reader(), TEXTS, **quick)
 
 
-def test_truncation_is_stated_and_counted() -> None:
+def test_truncated_texts_are_counted_and_reported() -> None:
     model = wrapped("bert", max_length=7)
     results = attnaudit.audit(
         model, TEXTS, audits=["permutation"], measures=["attention"], show_progress=False
@@ -513,28 +515,34 @@ def test_truncation_is_stated_and_counted() -> None:
 REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (lambda: tiny_model("bert", problem_type="multi_label_classification"), {}, "multi-label"),
     (lambda: tiny_model("bert", num_labels=1), {}, "regression"),
-    (lambda: hf.BertForTokenClassification(hf.BertConfig(**FAMILIES["bert"][2])), {}, "every token"),
+    (
+        lambda: hf.BertForTokenClassification(hf.BertConfig(**FAMILIES["bert"][2])),
+        {},
+        "every token",
+    ),
     (lambda: hf.BertModel(hf.BertConfig(**FAMILIES["bert"][2])), {}, "no head"),
     (lambda: tiny_model("modernbert", classifier_pooling="mean"), {}, "more than one position"),
     (lambda: tiny_model("bert", vocab_size=20), {}, "do not belong together"),
     (lambda: tiny_model("bert"), {"layers": 3}, "from 0 to 2"),
-    (lambda: tiny_model("bert"), {"heads": "last"}, "heads is"),
-    (lambda: tiny_model("bert"), {"query": "end"}, "query is"),
+    (lambda: tiny_model("bert"), {"heads": "last"}, "heads must be"),
+    (lambda: tiny_model("bert"), {"query": "end"}, "query must be"),
     (lambda: tiny_model("bert"), {"task": "lm"}, "does not go with"),
     (lambda: tiny_model("bert"), {"task": "what"}, "no task"),
     (lambda: tiny_model("bert"), {"verbalisers": ["it", "we"]}, "classes of its own"),
     (lambda: tiny_model("bert"), {"leave_out": "blank"}, "Choose from: delete, mask, pad"),
     (lambda: torch.nn.Linear(2, 2), {}, "Expected a transformers model"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("make", "options", "said"), REFUSED)
-def test_refused_in_words(make: Any, options: dict[str, Any], said: str) -> None:
+def test_wrong_models_and_options_are_rejected_with_a_reason(
+    make: Any, options: dict[str, Any], said: str
+) -> None:
     with pytest.raises(InputError, match=said):
         from_huggingface(make(), tiny_tokenizer("bert"), **options)
 
 
-def test_models_without_attention_or_with_an_unknown_head_are_refused() -> None:
+def test_models_without_attention_or_with_an_unknown_head_are_rejected() -> None:
     fnet = hf.FNetForSequenceClassification(
         hf.FNetConfig(
             hidden_size=16, num_hidden_layers=1, intermediate_size=16, vocab_size=90, num_labels=2
@@ -545,7 +553,7 @@ def test_models_without_attention_or_with_an_unknown_head_are_refused() -> None:
     xlnet = hf.XLNetForSequenceClassification(
         hf.XLNetConfig(d_model=16, n_layer=1, n_head=4, d_inner=16, vocab_size=90, num_labels=2)
     )
-    with pytest.raises(InputError, match="neither the first token, the last, nor the end mark"):
+    with pytest.raises(InputError, match="neither the first token, the last, nor the end token"):
         from_huggingface(drawn(xlnet, double=False), tiny_tokenizer("bert"))
 
 
@@ -553,7 +561,7 @@ def test_a_softmax_that_is_not_the_attention_is_not_taken_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hugging, tokenizer = tiny("deberta")
-    assert from_huggingface(hugging, tokenizer).wiring.tapped
+    assert from_huggingface(hugging, tokenizer).wiring.uses_softmax_tap
     first = hugging.deberta.embeddings.forward
 
     def with_another(*args: Any, **options: Any) -> Any:
@@ -583,14 +591,14 @@ def test_a_pooled_head_can_be_audited_at_a_named_position() -> None:
     assert [law.name for law in check_model(model, batch).laws if law.verdict != "kept"] == []
 
 
-def test_wrong_texts_and_labels() -> None:
+def test_wrong_texts_and_labels_are_rejected() -> None:
     model = wrapped("bert")
     for texts, labels, said in (
         (["good", " "], None, "Text 1: the text is empty"),
         ([], None, "empty"),
         ([3], None, "neither a text nor a pair"),
         (TEXTS, [0, 1], "3 texts but 2 labels"),
-        (TEXTS, [0, 1, 3], "no class of the model"),
+        (TEXTS, [0, 1, 3], "not a class of the model"),
         (TEXTS, [0, 1, "funny"], "LABEL_0, LABEL_1, LABEL_2"),
     ):
         with pytest.raises(InputError, match=said):
@@ -603,3 +611,15 @@ def test_wrong_texts_and_labels() -> None:
                 ("0",), torch.zeros(1, 2, dtype=torch.long), torch.ones(1, 2, dtype=torch.bool)
             )
         )
+
+
+def test_a_text_of_one_word_can_be_audited() -> None:
+    for form in ("delete", "mask", "pad"):
+        model = from_huggingface(*tiny("bert"), leave_out=form)
+        results = attnaudit.audit(model, ["good"], show_progress=False)
+        assert {answer.answer for answer in results.card().answers} == {"cannot tell"}
+
+
+def test_a_max_length_beyond_the_model_is_rejected() -> None:
+    with pytest.raises(InputError, match="max_length is 6400, but the model reads at most"):
+        wrapped("bert", max_length=6400)

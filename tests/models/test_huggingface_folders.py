@@ -1,4 +1,4 @@
-"""Folders of saved models: none of their code is run, and what is wrong with them is said in words before any audit."""
+"""Folders of saved models: their code is not run, and bad ones are rejected before any audit."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import attnaudit
 from attnaudit import InputError
 from attnaudit.cli import app
+from attnaudit.cli.check_target import find_target
 from attnaudit.models.huggingface import from_huggingface
 from tiny_transformers import FAMILIES, TEXTS, drawn, texts_for, tiny, tiny_tokenizer
 
@@ -63,7 +64,7 @@ def rejected(folder: Path, **options: Any) -> str:
     return words
 
 
-# Code -----------------------------------------------------------------------------------------------------------------------
+# Code --------------------------------------------------------------------------------------------
 
 CODE = """
 from pathlib import Path
@@ -129,9 +130,7 @@ def code_folders(tmp_path: Path, saved: dict[str, bytes], marker: Path) -> dict[
     return {name: written(tmp_path / name, files) for name, files in made.items()}
 
 
-def test_no_code_of_a_folder_is_run_whatever_is_answered(
-    tmp_path: Path, saved: dict[str, bytes]
-) -> None:
+def test_a_folders_code_is_never_run(tmp_path: Path, saved: dict[str, bytes]) -> None:
     marker = tmp_path / "the code was run"
     folders = code_folders(tmp_path, saved, marker)
     script = (
@@ -164,7 +163,7 @@ def test_no_code_of_a_folder_is_run_whatever_is_answered(
     assert [said[name] for name in ("generation", "kernel", "pipeline")] == ["loaded"] * 3
 
 
-def test_code_that_is_not_needed_is_not_looked_at(tmp_path: Path, saved: dict[str, bytes]) -> None:
+def test_code_that_is_not_needed_is_ignored(tmp_path: Path, saved: dict[str, bytes]) -> None:
     files = changed(
         saved, auto_map={"AutoConfig": "own.Own", "AutoModelForSequenceClassification": "own.Own"}
     )
@@ -174,7 +173,7 @@ def test_code_that_is_not_needed_is_not_looked_at(tmp_path: Path, saved: dict[st
     assert torch.equal(model.read(batch).logits, plain.read(batch).logits)
 
 
-def test_the_command_does_not_ask_either(tmp_path: Path, saved: dict[str, bytes]) -> None:
+def test_the_command_does_not_ask_to_run_code(tmp_path: Path, saved: dict[str, bytes]) -> None:
     marker = tmp_path / "the code was run"
     files = with_code(saved, marker, "BertConfig")
     folder = written(
@@ -192,7 +191,7 @@ def test_the_command_does_not_ask_either(tmp_path: Path, saved: dict[str, bytes]
     assert not marker.exists()
 
 
-# Weights --------------------------------------------------------------------------------------------------------------------
+# Weights -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +202,7 @@ def sharded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return files
 
 
-def test_weights_that_are_not_there_whole(tmp_path: Path, saved: dict[str, bytes]) -> None:
+def test_incomplete_weights_are_rejected(tmp_path: Path, saved: dict[str, bytes]) -> None:
     whole = saved["model.safetensors"]
     for number, (content, said) in enumerate(
         [
@@ -219,7 +218,9 @@ def test_weights_that_are_not_there_whole(tmp_path: Path, saved: dict[str, bytes
         assert "model.safetensors" in words
 
 
-def test_shards(tmp_path: Path, sharded: dict[str, bytes]) -> None:
+def test_sharded_weights_load_and_damaged_ones_are_rejected(
+    tmp_path: Path, sharded: dict[str, bytes]
+) -> None:
     index = "model.safetensors.index.json"
     shards = sorted(name for name in sharded if name.endswith(".safetensors"))
     from_huggingface(written(tmp_path / "whole", sharded))
@@ -255,7 +256,7 @@ def test_files_of_other_formats_are_not_read(tmp_path: Path, saved: dict[str, by
     assert "distributed checkpoint" in rejected(written(tmp_path / "distributed", distributed))
 
 
-# Configs and label maps -----------------------------------------------------------------------------------------------------
+# Configs and label maps --------------------------------------------------------------------------
 
 CONFIGS: list[tuple[dict[str, Any], str]] = [
     ({"model_type": None}, 'expected "model_type"'),
@@ -292,7 +293,7 @@ CONFIGS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("values", "said"), CONFIGS)
-def test_configs_that_cannot_be(
+def test_impossible_configs_are_rejected(
     tmp_path: Path,
     saved: dict[str, bytes],
     values: dict[str, Any],
@@ -316,7 +317,7 @@ def test_configs_that_cannot_be(
         (POINTER, "git lfs pull"),
     ],
 )
-def test_files_that_hold_no_object(
+def test_json_files_without_an_object_are_rejected(
     tmp_path: Path, saved: dict[str, bytes], name: str, content: bytes, said: str
 ) -> None:
     words = rejected(written(tmp_path / "model", {**saved, name: content}))
@@ -325,30 +326,30 @@ def test_files_that_hold_no_object(
 
 
 @pytest.mark.parametrize("value", [{"type": "NoSuchModel"}, None, 3])
-def test_a_tokenizer_that_cannot_be_parsed(
+def test_a_tokenizer_that_cannot_be_parsed_is_rejected(
     tmp_path: Path, saved: dict[str, bytes], value: Any
 ) -> None:
     files = changed(saved, "tokenizer.json", model=value)
     assert "transformers cannot load its tokenizer" in rejected(written(tmp_path / "model", files))
 
 
-def test_labels_that_are_numbers_are_names(tmp_path: Path, saved: dict[str, bytes]) -> None:
+def test_numbers_in_id2label_are_read_as_names(tmp_path: Path, saved: dict[str, bytes]) -> None:
     folder = written(
         tmp_path / "model", changed(saved, id2label={"0": 5, "1": 6, "2": 7}, label2id=None)
     )
     assert from_huggingface(folder).class_names == ["5", "6", "7"]
 
 
-def test_classes_that_differ_in_case_only_stay_distinct() -> None:
+def test_classes_that_differ_only_in_case_stay_distinct() -> None:
     model = from_huggingface(*tiny("bert", id2label={0: "us", 1: "US", 2: "other"}))
     (batch,) = model.batches(["a film", "a film", "a film"], ["us", "US", "OTHER"])
     assert batch.labels is not None
     assert batch.labels.tolist() == [0, 1, 2]
-    with pytest.raises(InputError, match="'Us' is no class"):
+    with pytest.raises(InputError, match="'Us' is not a class"):
         model.batches(["a film"], ["Us"])
 
 
-def test_words_of_a_folder_cannot_steer_the_terminal(
+def test_errors_hold_no_control_characters_of_a_folder(
     tmp_path: Path, saved: dict[str, bytes]
 ) -> None:
     for number, values in enumerate(
@@ -363,11 +364,11 @@ def test_words_of_a_folder_cannot_steer_the_terminal(
         )  # which looks for control characters
 
 
-# What is given in place of a folder -----------------------------------------------------------------------------------------
+# What is given in place of a folder --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["bert-base-uncased", "google-bert/bert-base-uncased"])
-def test_names_of_the_hub_are_not_downloaded(name: str, tmp_path: Path) -> None:
+def test_models_on_the_hub_are_not_downloaded(name: str, tmp_path: Path) -> None:
     words = rejected(Path(name))
     assert "hub are not downloaded" in words
     assert f'from_pretrained("{name}").save_pretrained("my_model")' in words
@@ -378,7 +379,7 @@ def test_names_of_the_hub_are_not_downloaded(name: str, tmp_path: Path) -> None:
     assert "hub are not downloaded" in str(result.exception)
 
 
-def test_a_file_or_no_folder(tmp_path: Path, saved: dict[str, bytes]) -> None:
+def test_a_file_or_a_missing_folder_is_rejected(tmp_path: Path, saved: dict[str, bytes]) -> None:
     folder = written(tmp_path / "model", saved)
     assert f"Give the folder: {folder}." in rejected(folder / "model.safetensors")
     words = rejected(tmp_path / "no such folder")
@@ -386,7 +387,7 @@ def test_a_file_or_no_folder(tmp_path: Path, saved: dict[str, bytes]) -> None:
     assert "hub" not in words
 
 
-# Heads ----------------------------------------------------------------------------------------------------------------------
+# Heads -------------------------------------------------------------------------------------------
 
 
 def of_kind(kind: str, **options: Any) -> Callable[[], Any]:
@@ -396,19 +397,29 @@ def of_kind(kind: str, **options: Any) -> Callable[[], Any]:
 HEADS: dict[str, tuple[Callable[[], Any], str]] = {
     "causal": (lambda: tiny("gpt2_lm")[0], "holds a language model (GPT2LMHeadModel)"),
     "masked": (of_kind("BertForMaskedLM"), "holds a language model (BertForMaskedLM)"),
-    "tokens": (of_kind("BertForTokenClassification"), "model: BertForTokenClassification cannot be audited: it decides about every token"),
+    "tokens": (
+        of_kind("BertForTokenClassification"),
+        "model: BertForTokenClassification cannot be audited: it decides about every token",
+    ),
     "span": (of_kind("BertForQuestionAnswering"), "it decides about a span of the text"),
-    "number": (of_kind("BertForSequenceClassification", num_labels=1), "gives a number (regression)"),
-    "regression": (of_kind("BertForSequenceClassification", problem_type="regression"), "gives a number (regression)"),
-    "several": (of_kind("BertForSequenceClassification", problem_type="multi_label_classification"), "multi-label"),
+    "number": (
+        of_kind("BertForSequenceClassification", num_labels=1),
+        "gives a number (regression)",
+    ),
+    "regression": (
+        of_kind("BertForSequenceClassification", problem_type="regression"),
+        "gives a number (regression)",
+    ),
+    "several": (
+        of_kind("BertForSequenceClassification", problem_type="multi_label_classification"),
+        "multi-label",
+    ),
     "none": (of_kind("BertModel"), "lacks weights of the classifier"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("head", HEADS)
-def test_the_command_says_what_a_folder_holds_that_is_no_classifier(
-    head: str, tmp_path: Path
-) -> None:
+def test_the_command_rejects_a_folder_without_a_classifier(head: str, tmp_path: Path) -> None:
     make, said = HEADS[head]
     folder = saved_to(
         tmp_path / "model", make(), tiny_tokenizer("decoder" if head == "causal" else "bert")
@@ -450,7 +461,9 @@ def test_a_language_model_from_its_folder(name: str, tmp_path: Path) -> None:
     assert "holds a language model" in rejected(folder, task="classification")
 
 
-def test_a_classifier_is_no_language_model(tmp_path: Path, saved: dict[str, bytes]) -> None:
+def test_a_classifier_is_rejected_as_a_language_model(
+    tmp_path: Path, saved: dict[str, bytes]
+) -> None:
     folder = written(tmp_path / "model", saved)
     assert "holds a text classifier (architectures: BertForSequenceClassification)" in rejected(
         folder, task="lm"
@@ -461,10 +474,10 @@ def test_a_classifier_is_no_language_model(tmp_path: Path, saved: dict[str, byte
     assert "no task 'what'" in rejected(folder, task="what")
 
 
-# Verbalisers ----------------------------------------------------------------------------------------------------------------
+# Verbalisers -------------------------------------------------------------------------------------
 
 
-def test_words_of_a_dict_are_its_values() -> None:
+def test_the_words_of_a_verbaliser_dict_are_its_values() -> None:
     hugging, tokenizer = tiny("gpt2_lm")
     # The keys are tokens too: taken for the words, they would give other logits.
     named = from_huggingface(hugging, tokenizer, verbalisers={"a": "it", "one": "we"})
@@ -472,7 +485,7 @@ def test_words_of_a_dict_are_its_values() -> None:
     (batch,) = named.batches(TEXTS, ["one", "a", "one"])
     assert torch.equal(named.read(batch).logits, listed.read(batch).logits)
     assert named.class_names == ["a", "one"]
-    with pytest.raises(InputError, match="no class of the model"):
+    with pytest.raises(InputError, match="not a class of the model"):
         named.batches(TEXTS, ["we", "it", "we"])
 
 
@@ -491,15 +504,15 @@ def test_words_of_a_dict_are_its_values() -> None:
         (3, "a list of words, or a dict label -> word"),
     ],
 )
-def test_verbalisers_that_are_no_choice(verbalisers: Any, said: str) -> None:
+def test_wrong_verbalisers_are_rejected(verbalisers: Any, said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         from_huggingface(*tiny("gpt2_lm"), verbalisers=verbalisers)
 
 
-# What is given in place of a model ------------------------------------------------------------------------------------------
+# What is given in place of a model ---------------------------------------------------------------
 
 
-def test_a_bare_model_is_pointed_the_way() -> None:
+def test_an_unwrapped_model_is_rejected_with_the_call_to_write() -> None:
     hugging, tokenizer = tiny("bert")
     pipeline = hf.pipeline("text-classification", model=hugging, tokenizer=tokenizer)
     call = "attnaudit.audit(attnaudit.from_huggingface(model, tokenizer), texts)"
@@ -529,7 +542,7 @@ def test_a_bare_model_is_pointed_the_way() -> None:
             give()
 
 
-# Other models ---------------------------------------------------------------------------------------------------------------
+# Other models ------------------------------------------------------------------------------------
 
 
 def other_tokenizer() -> Any:
@@ -595,3 +608,18 @@ def test_the_command_rejects_other_models_before_it_audits(
     result = CliRunner().invoke(app, ["audit", str(folder), *arguments])
     assert isinstance(result.exception, InputError)
     assert "other_models[0] has other classes" in str(result.exception)
+
+
+def test_a_folder_without_a_tokenizer_and_float16_on_a_cpu_are_rejected(
+    tmp_path: Path,
+) -> None:
+    model, tokenizer = tiny("bert")
+    model.float().save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="holds no tokenizer"):
+        from_huggingface(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="float16 is for CUDA"):
+        from_huggingface(tmp_path, dtype="float16")
+    kept, batch = find_target(str(tmp_path), 0)
+    assert len(batch) == 3
+    assert kept.read(batch).alpha.shape[0] == 3

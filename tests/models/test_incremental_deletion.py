@@ -1,4 +1,4 @@
-"""Leaving words out without reading again, against reading again: every encoder, any length, float32 and float64."""
+"""Incremental deletion against reading again: every encoder, any length, float32 and float64."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from attnaudit.core import registry
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.item_deletion import leave_out, leave_out_by_reading
-from attnaudit.data.vocabulary import END, START
+from attnaudit.core.special_tokens import END, START
 from attnaudit.models import Architecture, build, incremental_deletion
 from attnaudit.models.encoders import ENCODERS
 from attnaudit.models.projections import PROJECTIONS
@@ -63,7 +63,10 @@ def texts(with_query: bool, lengths: tuple[int, ...] = LENGTHS) -> Batch:
 def made(
     encoder: str, dtype: torch.dtype = torch.float64, *, with_query: bool = False, **parts: str
 ):
-    """Large parameters: small ones give near-uniform attention, on which nothing can fail. Shares however few the deletions are."""
+    """Return a model with parameters so large that attention is not uniform.
+
+    It uses incremental deletion however few the deletions are.
+    """
     architecture = Architecture(encoder=encoder, embedding=6, **parts)
     model = build(architecture, words=WORDS, classes=3, with_query=with_query).double()
     draw = torch.Generator().manual_seed(2)
@@ -88,7 +91,7 @@ def assert_same(found: Tensor, plain: Tensor, what: object = "") -> None:
     assert (found - plain).nan_to_num().abs().max() <= TOLERANCE[plain.dtype] * largest, what
 
 
-def test_every_part_is_tried_here() -> None:
+def test_every_part_is_covered_in_this_file() -> None:
     named = {choice.split(":")[0] for choice in SHARING}
     assert {*named, "transformer"} == set(ENCODERS)
     assert {scorer for scorer, *_ in AROUND} == set(SCORERS)
@@ -120,7 +123,7 @@ def test_leaving_out_equals_reading_again(encoder: str, dtype: torch.dtype) -> N
 
 @pytest.mark.parametrize("encoder", SHARING)
 @torch.no_grad()
-def test_every_length_up_to_forty_alone(encoder: str) -> None:
+def test_leaving_out_equals_reading_again_at_every_length(encoder: str) -> None:
     model = made(encoder)
     for length in range(1, 41):
         record = read(model, texts(False, (length,)))
@@ -128,7 +131,7 @@ def test_every_length_up_to_forty_alone(encoder: str) -> None:
 
 
 @torch.no_grad()
-def test_no_text_at_all_has_nothing_to_leave_out() -> None:
+def test_an_empty_batch_has_nothing_to_leave_out() -> None:
     model = made("cnn")
     empty = Batch((), torch.zeros(0, 3, dtype=torch.int64), torch.zeros(0, 3, dtype=torch.bool))
     assert leave_out(model, read(model, empty)).shape == (0, 3, 3)
@@ -137,7 +140,7 @@ def test_no_text_at_all_has_nothing_to_leave_out() -> None:
 @pytest.mark.parametrize("encoder", SHARING)
 @torch.no_grad()
 def test_states_after_a_deletion_are_those_of_the_shorter_text(encoder: str) -> None:
-    """The encoder alone, marks deleted too: what changed put in, the gap closed, against the shorter text."""
+    """The changed states of the encoder alone, against encoding the shorter text."""
     part = made(encoder).encoder
     lengths, width = torch.tensor([9, 4, 1, 6]), 9
     mask = torch.arange(width) < lengths[:, None]
@@ -159,9 +162,7 @@ def test_states_after_a_deletion_are_those_of_the_shorter_text(encoder: str) -> 
             torch.testing.assert_close(states[kept], shorter, atol=1e-12, rtol=0)
 
 
-def test_only_neighbours_of_a_gap_are_convolved_again_and_nothing_where_there_is_no_context() -> (
-    None
-):
+def test_only_states_near_the_deleted_item_are_recomputed() -> None:
     mask = torch.ones(1, 9, dtype=torch.bool)
     for choice, expected in (("cnn:kernels=1-5", [2, 3, 5, 6]), ("cnn:kernels=1", []), ("mlp", [])):
         encoder = registry.find(ENCODERS, choice, "encoder")(6).eval()
@@ -193,7 +194,7 @@ def test_a_transformer_reads_again_because_positions_shift() -> None:
 
 
 @torch.no_grad()
-def test_an_lstm_reads_again_where_there_are_few_deletions() -> None:
+def test_an_lstm_reads_again_for_few_deletions() -> None:
     model = build(
         Architecture(encoder="bilstm:hidden=64", embedding=6),
         words=WORDS,
@@ -222,7 +223,7 @@ def test_an_lstm_reads_again_where_there_are_few_deletions() -> None:
 @pytest.mark.parametrize("encoder", ["bilstm:hidden=5", "cnn:filters=4", "none"])
 @pytest.mark.parametrize(("deleted", "shared"), [(1, 1), (100, 50), (300, 1000)])
 @torch.no_grad()
-def test_memory_is_bounded_and_the_answer_does_not_depend_on_it(
+def test_memory_is_bounded_and_the_result_does_not_depend_on_the_bound(
     encoder: str, deleted: int, shared: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = made(encoder, with_query=True)
@@ -250,14 +251,14 @@ def test_memory_is_bounded_and_the_answer_does_not_depend_on_it(
         assert count * examples * items <= max(deleted, examples * items)
 
 
-def test_groups_hold_every_text_once_and_are_alike_in_length() -> None:
+def test_groups_hold_every_text_once_and_have_similar_lengths() -> None:
     lengths = torch.randint(0, 400, (200,), generator=torch.Generator().manual_seed(4))
-    groups = list(incremental_deletion._alike(lengths))
+    groups = list(incremental_deletion.groups_by_length(lengths))
     assert sorted(torch.cat([rows for rows, _ in groups]).tolist()) == list(range(200))
     for rows, width in groups:
         assert width == max(int(lengths[rows].max()), 1)
         assert width <= 1.25 * lengths[rows].clamp_min(1).min() + 1e-6
-    assert len(list(incremental_deletion._alike(torch.arange(17, 21)))) == 1
+    assert len(list(incremental_deletion.groups_by_length(torch.arange(17, 21)))) == 1
 
 
 @pytest.mark.parametrize("encoder", SHARING)
@@ -279,7 +280,7 @@ def test_equal_neighbours_are_left_out_with_exactly_equal_effect(encoder: str) -
     assert_same(found, leave_out_by_reading(model, record))
 
 
-# Sentences ----------------------------------------------------------------------------------------------------------------
+# Sentences ---------------------------------------------------------------------------------------
 
 
 def in_sentences(with_query: bool) -> Batch:

@@ -10,7 +10,7 @@ from attnaudit.cli.check_target import random_batch
 from attnaudit.core import registry
 from attnaudit.core.contract import AttentionModel
 from attnaudit.core.errors import InputError
-from attnaudit.data.vocabulary import END
+from attnaudit.core.special_tokens import END
 from attnaudit.models import Architecture, Attentive, build
 from attnaudit.models.encoders import ENCODERS
 from attnaudit.models.encoders.bilstm import BiLSTM
@@ -31,7 +31,7 @@ def loud(model: nn.Module, seed: int = 0) -> nn.Module:
 
 def small(**choices: object) -> Attentive:
     architecture = Architecture(encoder="bilstm:hidden=5", embedding=6)
-    model = build(architecture, words=30, classes=3, **{"with_query": True, **registry})
+    model = build(architecture, words=30, classes=3, **{"with_query": True, **choices})
     return loud(model.double()).eval()
 
 
@@ -115,7 +115,7 @@ def test_dot_bilinear_and_deep_scores_are_their_formulas() -> None:
             assert deep(hidden, query)[b, n].item() == pytest.approx(expected, abs=1e-12)
 
 
-def test_encoders_without_context_see_one_item_and_convolutions_see_neighbours() -> None:
+def test_every_encoder_has_the_context_it_claims() -> None:
     """Changing item 5 changes what an encoder says of the items it lets see it."""
     mask = torch.ones(1, 9, dtype=torch.bool)
     reach = {
@@ -141,7 +141,7 @@ def test_encoders_without_context_see_one_item_and_convolutions_see_neighbours()
         assert changed == [at for at in range(9) if abs(at - 5) <= expected], choice
 
 
-def test_softmax_passes_gradcheck_and_ignores_what_is_masked() -> None:
+def test_softmax_passes_gradcheck_and_ignores_masked_scores() -> None:
     scores = torch.randn(2, 4, dtype=torch.float64, requires_grad=True)
     mask = torch.tensor([[True, True, False, True], [True, False, False, False]])
     assert torch.autograd.gradcheck(lambda s: Softmax()(s, mask), (scores,))
@@ -156,14 +156,14 @@ def test_outputs_with_and_without_the_query() -> None:
     torch.testing.assert_close(shift, ours.query(query)[:, None].expand(2, 5, 3))
 
 
-def test_attended_are_the_words_and_nothing_else() -> None:
+def test_only_words_are_attended() -> None:
     batch = random_batch(words=30, with_query=True, seed=3)
     record = small().read(batch)
     assert torch.equal(record.mask[:, 0], batch.mask & (batch.tokens > END))
     assert (record.item_of_token >= 0).equal(record.content)
 
 
-def test_the_query_steers_the_attention() -> None:
+def test_the_query_changes_the_attention() -> None:
     batch = random_batch(words=30, with_query=True, seed=3)
     other = random_batch(words=30, with_query=True, seed=4)
     model = small()
@@ -186,7 +186,7 @@ def test_the_same_seed_builds_the_same_model_and_leaves_the_global_state() -> No
     assert any(not torch.equal(a, c) for a, _, c in pairs)
 
 
-def test_unknown_parts_are_refused_with_the_choices() -> None:
+def test_unknown_parts_are_rejected_with_a_suggestion() -> None:
     with pytest.raises(InputError, match=r"There is no encoder 'bilstn'. Did you mean 'bilstm'"):
         build(Architecture(encoder="bilstn"), words=9, classes=2, with_query=False)
 

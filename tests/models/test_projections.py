@@ -59,7 +59,7 @@ def test_sparsegen_solves_its_problem(lam: float, seed: int) -> None:
     np.testing.assert_allclose(found, onto_simplex(z[0].numpy() / (1 - lam)), atol=1e-10)
 
 
-def test_sparsegen_at_its_ends() -> None:
+def test_sparsegen_is_sparsemax_uniform_or_argmax_at_its_limits() -> None:
     z = scores(1)
     torch.testing.assert_close(
         Sparsegen(lam=0.0)(z, EVERY), Sparsemax()(z, EVERY), atol=1e-12, rtol=0
@@ -102,7 +102,7 @@ def test_learned_alpha_starts_at_one_and_a_half_and_has_a_gradient() -> None:
 @pytest.mark.parametrize("name", PROJECTIONS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("shift", [0.0, 300.0])
-def test_masked_items_are_as_if_absent(name: str, dtype: torch.dtype, shift: float) -> None:
+def test_masked_items_have_no_effect(name: str, dtype: torch.dtype, shift: float) -> None:
     projection = PROJECTIONS[name]().eval()
     z = (scores(5, items=4, spread=3.0) + shift).to(dtype)
     alone = projection(z, torch.ones_like(z, dtype=torch.bool))
@@ -118,7 +118,7 @@ def test_masked_items_are_as_if_absent(name: str, dtype: torch.dtype, shift: flo
 
 
 @pytest.mark.parametrize("name", [name for name in PROJECTIONS if name != "uniform"])
-def test_rows_without_items_are_zero_and_harm_no_gradient(name: str) -> None:
+def test_rows_without_items_are_zero_and_have_finite_gradients(name: str) -> None:
     projection = PROJECTIONS[name]().eval()
     z = scores(2).repeat(2, 1).requires_grad_()
     mask = torch.tensor([[True] * 5, [False] * 5])
@@ -136,7 +136,7 @@ def test_projections_pass_gradcheck(name: str) -> None:
     assert torch.autograd.gradcheck(lambda s: projection(s, mask), (z,), atol=1e-4)
 
 
-def test_gumbel_noise_is_on_while_training_and_off_when_reading() -> None:
+def test_gumbel_noise_is_on_in_training_and_off_in_evaluation() -> None:
     projection = GumbelSoftmax(temperature=0.8)
     z = scores(4)
     expected = (z / 0.8).softmax(-1)

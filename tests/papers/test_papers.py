@@ -1,4 +1,4 @@
-"""Published numbers: read as printed, found by corpus whatever its options, and set beside ours."""
+"""Published numbers: read as printed, found by corpus, and shown next to ours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from attnaudit.data.sampling import sampled
 from attnaudit.papers import jain_wallace, meister, wen
 from attnaudit.papers.published import table
 from attnaudit.results.results import Results
-from attnaudit.training.presets import preset_dataset, preset_options
 
 
 def test_a_corpus_is_known_whatever_its_options() -> None:
@@ -63,59 +62,48 @@ def _results(dataset: str, **changed: str) -> Results:
         **changed,
     }
     lines = [
-        {"audit": "agreement", "measure": "gradient", "metric": "tau", "row": 0, "group": group, "mean": 0.5, "low": 0.4, "high": 0.6}
+        {
+            "audit": "agreement",
+            "measure": "gradient",
+            "metric": "tau",
+            "row": 0,
+            "group": group,
+            "mean": 0.5,
+            "low": 0.4,
+            "high": 0.6,
+        }
         for group in ("all", "bad", "good")
-    ]  # fmt: skip
+    ]
     about = {"run": {"choices": chosen}, "classes": ["bad", "good"]}
     return Results(pd.DataFrame(), pd.DataFrame(lines), pd.DataFrame(), about)
 
 
-def test_ours_stands_beside_the_published_class_by_class() -> None:
-    found = jain_wallace.beside_published(_results("sst:tokeniser=regex")).set_index(
+def test_ours_is_next_to_the_published_class_by_class() -> None:
+    found = jain_wallace.next_to_published(_results("sst:tokeniser=regex")).set_index(
         "predicted class"
     )
     assert list(found.loc["bad", ["paper", "later version", "ours"]]) == [0.40, 0.34, 0.5]
     assert list(found.loc["good", ["paper", "later version", "ours"]]) == [0.38, 0.36, 0.5]
-    assert list(jain_wallace.beside_published(_results("babi:task=2"))["predicted class"]) == [
+    assert list(jain_wallace.next_to_published(_results("babi:task=2"))["predicted class"]) == [
         "all"
     ]
     # Three classes were published and these results have two.
-    assert len(jain_wallace.beside_published(_results("snli"))) == 0
+    assert len(jain_wallace.next_to_published(_results("snli"))) == 0
 
 
 @pytest.mark.parametrize(
     "changed", [{"projection": "sparsemax"}, {"variant": "uniform"}, {"encoder": "cnn"}]
 )
-def test_another_model_has_nothing_published_beside_it(changed: dict[str, str]) -> None:
-    assert len(jain_wallace.beside_published(_results("sst", **changed))) == 0
+def test_another_model_has_nothing_published_next_to_it(changed: dict[str, str]) -> None:
+    assert len(jain_wallace.next_to_published(_results("sst", **changed))) == 0
 
 
 def test_lines_of_the_other_papers_know_the_corpus_too() -> None:
-    assert "0.316" in (wen.beside_published("sst:replace_numbers=true") or "")
-    assert wen.beside_published("keyword") is None
+    assert "0.316" in (wen.next_to_published("sst:replace_numbers=true") or "")
+    assert wen.next_to_published("keyword") is None
     chosen = _results("imdb:labels=sentiment").about["run"]["choices"]
-    assert "0.9;" in (meister.beside_published(chosen, 0.88) or "")
-    assert "-0.020" in (meister.beside_published(chosen, 0.88) or "")
-
-
-def test_a_preset_prepares_its_corpus_and_leaves_what_is_given() -> None:
-    assert preset_dataset("jain_wallace", "sst") == "sst:replace_numbers=true"
-    assert preset_dataset("jain_wallace:fidelity=code", "sst") == "sst"
-    assert (
-        preset_dataset("jain_wallace", "sst:replace_numbers=false") == "sst:replace_numbers=false"
-    )
-    assert preset_dataset("wen", "sst:min_length=3") == "sst:min_length=3"
-    name, options = registry.parse(preset_dataset("serrano_smith", "imdb:test_share=0.5"))
-    assert name == "imdb"
-    assert options == {
-        "labels": "stars",
-        "tokeniser": "auto",
-        "breaks": False,
-        "sentences": True,
-        "more_than": None,
-        "fewer_than": None,
-        "test_share": 0.5,
-    }
+    assert "0.9;" in (meister.next_to_published(chosen, 0.88) or "")
+    assert "-0.020" in (meister.next_to_published(chosen, 0.88) or "")
 
 
 def test_a_choice_renders_and_parses_back() -> None:
@@ -146,22 +134,3 @@ def test_a_sample_keeps_the_shares_and_grows_into_the_larger_one() -> None:
     )
     assert sampled(examples, None, 0) is examples
     assert sampled(examples, 10_000, 0) is examples
-
-
-@pytest.mark.parametrize(
-    ("dataset", "batch_size", "epochs", "output", "decay"),
-    [
-        ("sst", 32, 8, "linear", 0.0),
-        ("snli", 128, 25, "tanh", 1e-5),
-        ("cnn_qa", 90, 25, "tanh", 1e-5),
-        ("babi", 50, 100, "tanh", 1e-5),
-    ],
-)
-def test_jain_and_wallace_train_each_task_in_its_own_way(
-    dataset: str, batch_size: int, epochs: int, output: str, decay: float
-) -> None:
-    paper = preset_options("jain_wallace", dataset)
-    assert (paper["batch_size"], paper["epochs"], paper["output"]) == (batch_size, epochs, "linear")
-    assert paper["attention_weight_decay"] == 1e-5
-    released = preset_options("jain_wallace:fidelity=code", dataset)
-    assert (released["output"], released["attention_weight_decay"]) == (output, decay)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,15 +14,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnaudit.audits.corpus.findings import CorpusFindings
 from attnaudit.cli import main
 from attnaudit.core.errors import InputError, NotApplicable
-from attnaudit.report.figure_files import write_figures
+from attnaudit.report.charts.bins import BINS
 from attnaudit.report.figures import FIGURES, OF_FINDINGS, OF_RUN, OF_RUNS, style
+from attnaudit.report.paper_files import write_figures
 from attnaudit.report.run_sources import Run, Sources, gather
-from attnaudit.report.write_summary import chosen
-from attnaudit.results.findings import read_corpus_findings
-from attnaudit.training.interventions.findings import Findings, read_findings
+from attnaudit.report.write_summary import select_names
+from attnaudit.results.findings import Findings, Kind, read_findings
 from finished_runs import HOSTILE, finished, opened, renamed_classes
 
 
@@ -59,7 +59,7 @@ def _as_in_a_paper() -> Iterator[None]:
         yield
 
 
-def _corpus_audit() -> CorpusFindings:
+def _corpus_audit() -> Findings:
     draw = np.random.default_rng(0)
     columns = ("mean_attention", "mi", "mi_floor", "mi_corrected", "mi_of_input")
     detail = pd.DataFrame(
@@ -69,7 +69,7 @@ def _corpus_audit() -> CorpusFindings:
         [("weighted_tau", 0.8125, 0.5, 0.9, 0.01, 1.0)],
         columns=["metric", "value", "low", "high", "floor", "ceiling"],
     )
-    return CorpusFindings("mutual_information", "?", summary, detail, {})
+    return Findings("mutual_information", "?", summary, detail, kind=Kind.CORPUS_AUDIT)
 
 
 def _interventions() -> list[Findings]:
@@ -117,17 +117,17 @@ def test_tau_histograms_show_the_stored_tau_of_each_class_and_chance(run: Run) -
     figure = OF_RUN["tau_histograms"](run)
     assert len(figure.axes) == 2
     for axes, measure in zip(figure.axes, ("gradient", "leave_one_out"), strict=True):
-        drawn = [heights(each, 30) for each in axes.patches]
+        drawn = [heights(each, BINS) for each in axes.patches]
         assert len(drawn) == 3  # two classes and random scores
         tau = stored(run, "agreement", "tau", measure)
         for number in (0, 1):
             part = tau.loc[tau["predicted"] == number, "value"].dropna()
-            counts, _ = np.histogram(part, bins=30, range=(-1, 1))
+            counts, _ = np.histogram(part, bins=BINS, range=(-1, 1))
             np.testing.assert_allclose(drawn[number], counts / len(part), atol=1e-12)
             assert drawn[number].sum() == pytest.approx(1)
         chance = stored(run, "agreement", "tau", "random")["value"].dropna()
         np.testing.assert_allclose(
-            drawn[2], np.histogram(chance, bins=30, range=(-1, 1))[0] / len(chance), atol=1e-12
+            drawn[2], np.histogram(chance, bins=BINS, range=(-1, 1))[0] / len(chance), atol=1e-12
         )
 
 
@@ -176,8 +176,8 @@ def test_furthest_histogram_shows_the_upper_bound_only_where_it_is_another_numbe
     for number, polygon in enumerate(axes.patches):
         part = jsd.loc[jsd["predicted"] == number, "value"]
         np.testing.assert_allclose(
-            heights(polygon, 28),
-            np.histogram(part, bins=28, range=(0, 0.7))[0] / len(part),
+            heights(polygon, BINS),
+            np.histogram(part, bins=BINS, range=(0, math.log(2)))[0] / len(part),
             atol=1e-12,
         )
     changed = run.results.values.copy()
@@ -185,7 +185,7 @@ def test_furthest_histogram_shows_the_upper_bound_only_where_it_is_another_numbe
     changed.loc[upper, "value"] = 0.5
     (axes,) = OF_RUN["furthest_histogram"](_with_values(run, changed)).axes
     assert len(axes.patches) == 3
-    assert heights(axes.patches[2], 28)[20] == pytest.approx(1)
+    assert heights(axes.patches[2], BINS)[int(0.5 / math.log(2) * BINS)] == pytest.approx(1)
 
 
 def _with_values(run: Run, values: pd.DataFrame) -> Run:
@@ -332,7 +332,7 @@ def test_figures_of_interventions_show_their_findings(sources: Sources) -> None:
     np.testing.assert_allclose(twins[0].get_xdata().astype(float), [0.21, 0.41])
     np.testing.assert_allclose(twins[0].get_ydata().astype(float), [0.3, 0.5])
     (axes,) = OF_FINDINGS["seed_violins"][1](found["seeds"]).axes
-    together = _interventions()[0].examples.groupby("example_id").mean()
+    together = _interventions()[0].detail.groupby("example_id").mean()
     place = np.digitize(together["max_attention"], [0.25, 0.5, 0.75])
     expected = sorted(
         part.median() for _, part in together["jsd"].groupby(place) if len(part) >= 10
@@ -346,17 +346,17 @@ def test_figures_of_interventions_show_their_findings(sources: Sources) -> None:
     np.testing.assert_allclose(axes.lines[0].get_ydata().astype(float), [0.2, 0.4])
 
 
-def test_findings_are_read_as_their_own_readers_read_them(
+def test_findings_next_to_the_runs_and_in_them_are_found(
     runs: Path, sources: Sources, run: Run
 ) -> None:
     assert sorted(each.name for each in sources.findings) == ["adversarial", "seeds", "sparsity"]
     for each in sources.findings:
         theirs = read_findings(runs / each.title)
         pd.testing.assert_frame_equal(each.summary, theirs.summary)
-        pd.testing.assert_frame_equal(each.detail, theirs.examples)
+        pd.testing.assert_frame_equal(each.detail, theirs.detail)
     ours, theirs = (
         run.corpus_audit("mutual_information"),
-        read_corpus_findings(run.folder / "mutual_information-seed_0"),
+        read_findings(run.folder / "mutual_information-seed_0"),
     )
     pd.testing.assert_frame_equal(ours.detail, theirs.detail)
     pd.testing.assert_frame_equal(ours.summary, theirs.summary)
@@ -532,11 +532,11 @@ def test_hostile_class_names_are_drawn_as_text_and_break_nothing(run: Run, tmp_p
 
 
 def test_letters_the_font_lacks_are_boxes_and_long_names_are_cut() -> None:
-    assert style.shown("a\x00b\nc") == "a b c"
-    assert style.shown("\U0010ffff\ud800x") == "x"
-    assert style.shown("汉x") == "□x"
-    assert style.shown("y" * 100) == "y" * 27 + "…"
-    assert style.shown("plain") == "plain"
+    assert style.printable("a\x00b\nc") == "a b c"
+    assert style.printable("\U0010ffff\ud800x") == "x"
+    assert style.printable("汉x") == "□x"
+    assert style.printable("y" * 100) == "y" * 27 + "…"
+    assert style.printable("plain") == "plain"
 
 
 # The command --------------------------------------------------------------------------------------------------------------
@@ -587,12 +587,12 @@ def _caller(monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
 
 
 def test_choices_keep_their_order_and_none_is_refused() -> None:
-    assert chosen("c, a", ("a", "b", "c"), "letter") == ["a", "c"]
-    assert chosen(None, ("a", "b"), "letter") == ["a", "b"]
+    assert select_names("c, a", ("a", "b", "c"), "letter") == ["a", "c"]
+    assert select_names(None, ("a", "b"), "letter") == ["a", "b"]
     with pytest.raises(InputError, match="No letter is named"):
-        chosen(" ,", ("a",), "letter")
+        select_names(" ,", ("a",), "letter")
 
 
 def test_figures_and_tables_do_not_wait_for_torch() -> None:
-    code = "import sys, attnaudit.report.figure_files, attnaudit.report.table_files, attnaudit.cli.report; sys.exit('torch' in sys.modules)"
+    code = "import sys, attnaudit.report.paper_files, attnaudit.cli.report; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

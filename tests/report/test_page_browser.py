@@ -23,8 +23,8 @@ from attnaudit.auditing.audit import audit
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.papers.lesson import make_lesson
 from attnaudit.report.page import write_page
+from attnaudit.results.findings import Findings
 from attnaudit.results.results import Results
-from attnaudit.training.interventions.findings import Findings
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 HOSTILE = [
@@ -179,9 +179,9 @@ def test_javascript_gives_the_numbers_of_python_on_300_examples(browser: Any, on
         epsilon = float(10 ** (-3 + 2.5 * torch.rand((), generator=draw)))
         told = opened.page.evaluate(
             """([alpha, readout, other, epsilon]) => ({
-                probs: exact.probs(alpha, readout),
-                jsd: exact.jsd(alpha, other),
-                tvd: exact.tvd(exact.probs(alpha, readout), exact.probs(other, readout)),
+                probs: distributions.probs(alpha, readout),
+                jsd: distributions.jsd(alpha, other),
+                tvd: distributions.tvd(distributions.probs(alpha, readout), distributions.probs(other, readout)),
                 furthest: readout[0].length === 2 ? exact.furthest(alpha, readout, epsilon) : null,
                 flip: exact.smallestFlip(alpha, readout),
             })""",
@@ -398,7 +398,7 @@ def test_heatmaps_stand_side_by_side_and_can_be_read_as_numbers(
     opened = Opened(browser, one)
     opened.tab("examples")
     page = opened.page
-    page.select_option("label:has-text('Beside') select", "gradient")
+    page.select_option("label:has-text('Compare with') select", "gradient")
     assert len(page.query_selector_all(".maps .heatmap")) == 3
     name = page.inner_text(".detail h3")
     line = oracle.examples.set_index("example_id").loc[name]
@@ -528,9 +528,9 @@ def test_the_texts_of_a_pair_are_apart_and_weight_on_marks_is_told(
     path = write_page([known], tmp_path / "page.html")
     opened = Opened(browser, path)
     page = opened.page
-    assert "On average 31 % of the attention is on marks" in page.inner_text("#overview")
+    assert "On average 31 % of the attention is on special tokens" in page.inner_text("#overview")
     opened.tab("examples")
-    assert "31 % of the attention is on marks, not on words." in page.inner_text(".detail")
+    assert "31 % of the attention is on special tokens, not on words." in page.inner_text(".detail")
     for part, root in (
         ("examples", ".maps section:first-child .heatmap"),
         ("playground", ".words"),
@@ -607,7 +607,7 @@ def test_names_that_every_object_has_are_names_like_others(
     assert {row["class"] for row in rows} == {names[0]}
     opened.tab("examples")
     for name in names:
-        page.select_option("label:has-text('Beside') select", name)
+        page.select_option("label:has-text('Compare with') select", name)
         assert (
             page.query_selector_all(".maps h4")[-1].inner_text() == name.replace("_", " ").strip()
         )
@@ -862,7 +862,7 @@ def test_2000_words_stay_smooth(browser: Any, oracle: Results, tmp_path: Path) -
         }"""
     )
     assert took < 800
-    # Only what is in view is drawn anew; the rest when it comes into view.
+    # Only what is in view is drawn again; the rest when it comes into view.
     assert opened.page.inner_text(".words .w >> nth=0").split()[-1] == f"{1 / length:.3f}"
     last = opened.page.locator(".words .w").last
     last.scroll_into_view_if_needed()
@@ -1094,7 +1094,7 @@ def test_the_lessons_tau_is_scipys(browser: Any, taught: Path) -> None:
     draw = np.random.default_rng(3)
     for _ in range(50):
         x, y = draw.integers(0, 6, 12).tolist(), draw.integers(0, 6, 12).tolist()
-        told = opened.page.evaluate("([x, y]) => lesson.tau(x, y)", [x, y])
+        told = opened.page.evaluate("([x, y]) => kendallTau(x, y)", [x, y])
         assert told == pytest.approx(kendalltau(x, y).statistic, abs=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""The rules of the card at both sides of every threshold, from made-up summaries; docs/card.md states them."""
+"""The rules of the card (docs/card.md) on both sides of every threshold, from made-up summaries."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pytest
 
 from attnaudit.auditing.audit import audit
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.results.card import NO, PARTLY, UNKNOWN, YES, Answer, Card
+from attnaudit.results.card import Answer, Card
 from attnaudit.results.card_rules import make_card
+from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES
 from attnaudit.results.results import Results
 
 JUST = 1e-6
@@ -67,7 +68,7 @@ def answer(question: str, *lines: dict[str, object]) -> Answer:
     return card_of(*lines)[question]
 
 
-# needed? ------------------------------------------------------------------------------------------------------------------
+# needed? ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("metric", ["accuracy_drop", "flipped"])
@@ -95,7 +96,7 @@ def test_lost_accuracy_outranks_changed_decisions() -> None:
     assert len(answer(NEEDED, *lines).findings) == 2
 
 
-# does it matter? ------------------------------------------------------------------------------------------------------------
+# does it matter? ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -117,20 +118,20 @@ def test_it_matters_if_shuffling_moves_more_than_a_tenth_and_not_below_2_percent
     )
 
 
-def test_removals_are_shown_beside_the_shuffles_and_decide_nothing() -> None:
-    beside = (line("top_item/flips_top", 1.0), line("flip_fraction/removed@attention", 0.0))
-    found = answer(MATTERS, line("permutation/tvd_median", 0.0), *beside)
+def test_removals_are_shown_next_to_the_shuffles_and_decide_nothing() -> None:
+    removals = (line("top_item/flips_top", 1.0), line("flip_fraction/removed@attention", 0.0))
+    found = answer(MATTERS, line("permutation/tvd_median", 0.0), *removals)
     assert found.answer == NO
     assert [finding.name for finding in found.findings] == [
         "permutation/tvd_median",
         "top_item/flips_top",
         "flip_fraction/removed@attention",
     ]
-    assert answer(MATTERS, *beside).answer == UNKNOWN
-    assert len(answer(MATTERS, *beside).findings) == 2
+    assert answer(MATTERS, *removals).answer == UNKNOWN
+    assert len(answer(MATTERS, *removals).findings) == 2
 
 
-# does it point at what matters? -----------------------------------------------------------------------------------------------
+# does it point at what matters? -------------------------------------------------------------------
 
 
 def between(floor: float, ceiling: float, share: float) -> float:
@@ -149,7 +150,9 @@ SHARES = [
 
 @pytest.mark.parametrize(("floor", "ceiling"), [(0.0, 1.0), (0.1, 1.0), (-0.05, 0.3)])
 @pytest.mark.parametrize(("low", "high", "expected"), SHARES)
-@pytest.mark.parametrize("name", ["evidence/hit@attention", "agreement/tau@gradient", "agreement/tau@leave_one_out"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["evidence/hit@attention", "agreement/tau@gradient", "agreement/tau@leave_one_out"]
+)
 def test_it_points_right_above_three_quarters_and_wrong_below_four_tenths_of_the_way_to_the_ceiling(
     name: str, low: float, high: float, expected: str, floor: float, ceiling: float
 ) -> None:
@@ -183,7 +186,7 @@ def test_known_evidence_decides_by_hits_whatever_mass_auprc_and_agreement_say(
 
 
 def test_hits_are_measured_from_the_random_floor() -> None:
-    """0.8 is a yes from a floor of 0, and only partly from a floor of 0.3: (0.8 - 0.3) / 0.7 = 0.71."""
+    """0.8 is a yes above a floor of 0, and partly above one of 0.3: (0.8 - 0.3) / 0.7 = 0.71."""
     assert answer(POINTS, line("evidence/hit@attention", 0.8, floor=0.0)).answer == YES
     found = answer(POINTS, line("evidence/hit@attention", 0.8, floor=0.3))
     assert found.answer == PARTLY
@@ -200,7 +203,10 @@ def test_without_evidence_the_less_favourable_measure_decides(loo: float, grad: 
 
 
 def test_agreement_with_what_is_made_of_attention_or_random_is_no_witness() -> None:
-    lines = [line(f"agreement/tau@{m}", 1.0) for m in ("attention_gradient", "attention_times_gradient", "random")]  # fmt: skip
+    lines = [
+        line(f"agreement/tau@{m}", 1.0)
+        for m in ("attention_gradient", "attention_times_gradient", "random")
+    ]
     assert answer(POINTS, *lines).answer == UNKNOWN
 
 
@@ -208,7 +214,7 @@ def test_agreement_with_what_is_made_of_attention_or_random_is_no_witness() -> N
 @pytest.mark.parametrize(
     ("floor", "ceiling"), [(0.5, 0.52 - JUST), (0.5, 0.4), (math.nan, 1.0), (0.0, math.nan)]
 )
-def test_a_floor_and_a_ceiling_that_are_not_apart_tell_nothing(
+def test_a_floor_and_a_ceiling_that_are_too_close_decide_nothing(
     name: str, floor: float, ceiling: float
 ) -> None:
     assert answer(POINTS, line(name, 0.6, floor=floor, ceiling=ceiling)).answer == UNKNOWN
@@ -222,7 +228,7 @@ def test_worse_than_random_is_said_so() -> None:
     )
 
 
-# is it the only story? --------------------------------------------------------------------------------------------------------
+# is it the only story? ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -254,7 +260,7 @@ def test_the_distance_is_said_in_percent_of_the_furthest_any_attention_could_be(
     ]
 
 
-def test_an_upper_bound_that_is_reached_is_not_told_twice() -> None:
+def test_an_upper_bound_that_is_reached_is_not_shown_twice() -> None:
     found = answer(
         ONLY,
         line("furthest/jsd_share", 0.5),
@@ -317,19 +323,22 @@ def test_a_value_above_its_ceiling_is_explained_also_where_it_does_not_decide() 
             0.5,
             0.0,
             0.9,
-            "Not as an explanation: it does not point at what matters and very different attention gives the same prediction.",
+            "Not as an explanation: it does not point at what matters and very different attention "
+            "gives the same prediction.",
         ),
         (
             0.5,
             1.0,
             0.64,
-            "Not on its own: other attention fits the same prediction almost as well (64 % of the maximum distance).",
+            "Not on its own: other attention fits the same prediction almost as well (64 % of the "
+            "maximum distance).",
         ),
         (
             0.05,
             0.5,
             0.1,
-            "Not on its own: the weights matter only in part (shuffling them changes the probabilities by 0.05) and it points at "
+            "Not on its own: the weights matter only in part (shuffling them changes the "
+            "probabilities by 0.05) and it points at "
             "what matters only in part (50 % of the way from random to the best possible).",
         ),
     ],
@@ -404,8 +413,8 @@ def test_fewer_than_five_values_decide_nothing(count: int, undefined: float, exp
         assert "too few values" in card[MATTERS].because
 
 
-@pytest.mark.parametrize(("same", "told"), [(0.5, True), (0.95, False)])
-def test_trainings_that_decide_otherwise_are_told(same: float, told: bool) -> None:
+@pytest.mark.parametrize(("same", "said"), [(0.5, True), (0.95, False)])
+def test_other_decisions_of_another_training_are_said(same: float, said: bool) -> None:
     lines = [
         line("stability/jsd_share", 0.1),
         line("stability/tau", 0.9),
@@ -413,10 +422,10 @@ def test_trainings_that_decide_otherwise_are_told(same: float, told: bool) -> No
     ]
     found = answer(STABLE, *lines)
     assert found.answer == YES
-    assert ("only 50 % of the decisions are the same" in found.because) == told
+    assert ("only 50 % of the decisions are the same" in found.because) == said
 
 
-def test_what_could_not_be_told_is_no_refusal() -> None:
+def test_an_unknown_answer_is_not_a_no() -> None:
     card = card_of(line("permutation/tvd_median", 0.05), line("evidence/hit@attention", 1.0))
     assert card.verdict == (
         "Cannot tell whether attention is the only story; "
@@ -428,8 +437,8 @@ def test_what_could_not_be_told_is_no_refusal() -> None:
 
 
 def test_the_number_that_decides_is_marked() -> None:
-    told = str(card_of(line("permutation/tvd_median", 0.5), line("top_item/flips_top", 0.25)))
-    marked = [each for each in told.splitlines() if "→" in each]
+    text = str(card_of(line("permutation/tvd_median", 0.5), line("top_item/flips_top", 0.25)))
+    marked = [each for each in text.splitlines() if "→" in each]
     assert len(marked) == 1
     assert "shuffled: 0.50" in marked[0]
 
@@ -440,10 +449,10 @@ def test_an_audit_of_something_else_than_attention_answers_nothing() -> None:
     assert answer(POINTS, line("agreement:other=1/tau@gradient", 0.9)).answer == YES
 
 
-# cannot tell --------------------------------------------------------------------------------------------------------------------
+# cannot tell --------------------------------------------------------------------------------------
 
 
-def test_without_audits_nothing_can_be_told() -> None:
+def test_without_audits_every_answer_is_unknown() -> None:
     card = card_of()
     assert [each.question for each in card.answers] == [NEEDED, MATTERS, POINTS, ONLY, STABLE]
     assert {each.answer for each in card.answers} == {UNKNOWN}
@@ -459,7 +468,7 @@ ENOUGH = {
 
 
 @pytest.mark.parametrize("missing", ENOUGH)
-def test_a_question_whose_audit_did_not_run_cannot_be_told_and_the_others_can(missing: str) -> None:
+def test_only_the_question_whose_audit_did_not_run_is_unknown(missing: str) -> None:
     lines = [each for question, group in ENOUGH.items() if question != missing for each in group]
     card = card_of(*lines)
     for question in ENOUGH:
@@ -474,7 +483,7 @@ def test_an_audit_without_one_defined_value_is_as_good_as_not_run(question: str)
     assert answer(question, *nothing).answer == UNKNOWN
 
 
-def test_stability_cannot_be_told_from_one_model() -> None:
+def test_one_model_cannot_show_stability() -> None:
     card = card_of(*(each for group in ENOUGH.values() for each in group))
     assert card[STABLE].answer == UNKNOWN
 
@@ -505,7 +514,7 @@ def test_other_trainings_that_never_decide_the_same_are_not_asked_for_again() ->
     assert [finding.name for finding in found.findings] == ["stability/same_decision"]
 
 
-# Accuracy and cautions ----------------------------------------------------------------------------------------------------------
+# Accuracy and cautions ----------------------------------------------------------------------------
 
 
 def test_accuracy_stands_under_the_verdict_next_to_its_baseline() -> None:
@@ -563,7 +572,7 @@ def test_accuracy_is_shown_whichever_audits_ran() -> None:
     assert _audited(40, labels=False).card().accuracy == "Accuracy unknown: no labels."
 
 
-# Which line of the summary is read --------------------------------------------------------------------------------------------
+# Which line of the summary is read ----------------------------------------------------------------
 
 
 def test_only_the_overall_group_is_read() -> None:
@@ -596,7 +605,7 @@ def test_an_audit_with_options_answers_for_the_audit() -> None:
 def test_of_one_audit_run_twice_the_one_without_options_answers_whatever_the_order(
     options: str,
 ) -> None:
-    """One number from each of two runs would be no answer, and which it is must not hang on the order of lines."""
+    """The numbers are of one audit, whatever the order of the lines."""
     plain = [line("furthest/jsd_share", 0.1), line("furthest/upper_share", 0.1)]
     other = [
         line(f"furthest:{options}/jsd_share", 0.8),
@@ -612,15 +621,15 @@ def test_categorical_columns_as_in_a_stored_summary_are_read_alike() -> None:
     assert make_card(stored, {}) == make_card(frame, {})
 
 
-# How it is shown ----------------------------------------------------------------------------------------------------------------
+# How it is shown ----------------------------------------------------------------------------------
 
 
 def test_the_card_prints_every_answer_with_its_numbers_bounds_and_blind_spot() -> None:
     card = card_of(line("permutation/tvd_median", 0.4567, 0.4, 0.5, ceiling=math.nan))
     text = str(card)
     assert (
-        "does it matter?                  YES: shuffling the weights changes the probabilities by 0.46"
-        in text
+        "does it matter?                  "
+        "YES: shuffling the weights changes the probabilities by 0.46" in text
     )
     assert "when the weights are shuffled: 0.46 [0.40, 0.50] (floor 0.00, ceiling –)" in text
     assert "cannot see: whether the weights are on the right words" in text
@@ -658,6 +667,27 @@ def test_the_card_is_json_and_keeps_every_number() -> None:
     assert again["accuracy"] == "Accuracy unknown: no labels."
 
 
-def test_a_question_that_is_not_on_the_card_is_refused_by_name() -> None:
+def test_a_question_that_is_not_on_the_card_is_rejected_by_name() -> None:
     with pytest.raises(KeyError, match="is it true"):
         card_of()["is it true?"]
+
+
+# Whole audits -------------------------------------------------------------------------------------
+
+
+def test_one_text_decides_nothing() -> None:
+    card = audit(Glass("inert"), glass_batch(1), show_progress=False).card()
+    assert {answer.answer for answer in card.answers} == {UNKNOWN}
+    assert "one example was audited" in card.cautions[0]
+
+
+def test_the_same_model_given_as_another_training_is_cautioned_against() -> None:
+    results = audit(
+        Glass("oracle"),
+        glass_batch(60),
+        audits=["permutation"],
+        measures=["random"],
+        other_models=[Glass("oracle")],
+        show_progress=False,
+    )
+    assert any("not the same model" in caution for caution in results.card().cautions)

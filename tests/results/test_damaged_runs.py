@@ -1,4 +1,7 @@
-"""Run directories that are damaged, edited or made by somebody else: an error in words, never a traceback, and never a wrong number."""
+"""Damaged, edited or foreign run directories give an error message.
+
+Never a traceback, and never a wrong number.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from typer.testing import CliRunner
 
 from attnaudit.cli import app
 from attnaudit.core.errors import InputError
-from attnaudit.results import store
+from attnaudit.results.checksums import verify_folder, write_mark
 from attnaudit.training.checkpoint import load
 from finished_runs import edit_run, finished
 
@@ -53,7 +56,7 @@ def commands(run: Path, out: Path) -> list[list[object]]:
         ["gate", run],
         ["check", run],
         ["verify", run],
-        ["across", run],
+        ["correlate", run],
     ]
 
 
@@ -73,7 +76,7 @@ def test_one_flipped_bit_anywhere_is_found(whole: Path, tmp_path: Path) -> None:
         flip_bit(path, draw)
         try:
             if path.name == "card.json":
-                found = store.verify_folder(copy).startswith("damaged")
+                found = verify_folder(copy).startswith("damaged")
             else:
                 load(copy)
                 found = False
@@ -107,8 +110,13 @@ def test_a_run_of_a_version_without_checksums_is_read(run: Path) -> None:
     pd.testing.assert_frame_equal(load(run).results.values, before.values)
 
 
-def test_a_damaged_run_is_named_and_left_out_of_a_report(run: Path, whole: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path,
-                                                         caplog: pytest.LogCaptureFixture) -> None:  # fmt: skip
+def test_a_damaged_run_is_named_and_left_out_of_a_report(
+    run: Path,
+    whole: Path,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     bad = Path(shutil.copytree(whole, run.parent / "a damaged one"))
     flip_bit(bad / "values.parquet", random.Random(0))
     for command in ("report", "tables", "figures"):
@@ -129,22 +137,37 @@ def test_a_damaged_run_is_named_and_left_out_of_a_report(run: Path, whole: Path,
 
 DAMAGE: dict[str, Callable[[Path], None]] = {
     "empty values": lambda run: (run / "values.parquet").write_bytes(b""),
-    "half of the values": lambda run: (run / "values.parquet").write_bytes((run / "values.parquet").read_bytes()[:5000]),
-    "values of another table": lambda run: pd.DataFrame({"a": [1]}).to_parquet(run / "values.parquet"),
+    "half of the values": lambda run: (run / "values.parquet").write_bytes(
+        (run / "values.parquet").read_bytes()[:5000]
+    ),
+    "values of another table": lambda run: pd.DataFrame({"a": [1]}).to_parquet(
+        run / "values.parquet"
+    ),
     "numbers as text": lambda run: retyped(run, "values", "value", str),
     "names as numbers": lambda run: retyped(run, "values", "audit", hash),
     "a class that is not there": lambda run: retyped(run, "values", "predicted", lambda value: 99),
     "a group as a number": lambda run: retyped(run, "summary", "group", hash),
     "tokens as text": lambda run: retyped(run, "examples", "tokens", str),
-    "one weight too few": lambda run: retyped(run, "examples", "attention", lambda value: value[1:]),
-    "scores without a name": lambda run: retyped(run, "examples", "scores", lambda value: [{"values": [1.0]}]),
-    "a folder in place of a table": lambda run: ((run / "values.parquet").unlink(), (run / "values.parquet").mkdir())[0],
+    "one weight too few": lambda run: retyped(
+        run, "examples", "attention", lambda value: value[1:]
+    ),
+    "scores without a name": lambda run: retyped(
+        run, "examples", "scores", lambda value: [{"values": [1.0]}]
+    ),
+    "a folder in place of a table": lambda run: (
+        (run / "values.parquet").unlink(),
+        (run / "values.parquet").mkdir(),
+    )[0],
     "no vocabulary": lambda run: (run / "vocabulary.json").unlink(),
     "a vocabulary of numbers": lambda run: (run / "vocabulary.json").write_text("[1, 2]"),
     "no weights": lambda run: (run / "model.safetensors").write_bytes(b""),
-    "weights of nothing": lambda run: (run / "model.safetensors").write_bytes(struct.pack("<Q", 2) + b"{}"),
-    "a header of many bytes": lambda run: (run / "model.safetensors").write_bytes(struct.pack("<Q", 1 << 60)),
-}  # fmt: skip
+    "weights of nothing": lambda run: (run / "model.safetensors").write_bytes(
+        struct.pack("<Q", 2) + b"{}"
+    ),
+    "a header of many bytes": lambda run: (run / "model.safetensors").write_bytes(
+        struct.pack("<Q", 1 << 60)
+    ),
+}
 
 
 def retyped(run: Path, table: str, column: str, change: Callable[[object], object]) -> None:
@@ -267,7 +290,7 @@ def broken(run: Path, draw: random.Random) -> None:
     if draw.random() < 0.5 and (run / "run.json").is_file():
         try:
             details = json.loads((run / "run.json").read_text())
-            store.write_mark(run / "run.json", details)
+            write_mark(run / "run.json", details)
         except (ValueError, AttributeError):
             pass
 

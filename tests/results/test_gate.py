@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from attnaudit import audit
 from attnaudit.core.errors import InputError
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.results.gate import check_conditions, met
+from attnaudit.results.gate import check_conditions, conditions_met
 from attnaudit.results.results import Results
 from attnaudit.training.comparisons.runs import compare_cards, compare_values
 
@@ -23,17 +24,19 @@ def audited(kind: str, count: int = 60) -> Results:
 
 def test_each_fault_closes_the_gate_that_asks_for_it_and_no_other() -> None:
     matters, points = "matters=no", "points=no"
-    assert met(audited("oracle"), f"{matters}; {points}") == []
-    assert [each.split(":")[0] for each in met(audited("inert"), f"{matters}; {points}")] == [
-        matters
-    ]
-    assert [each.split(":")[0] for each in met(audited("shifted"), f"{matters}; {points}")] == [
-        points
-    ]
+    assert conditions_met(audited("oracle"), f"{matters}; {points}") == []
+    assert [
+        each.split(":")[0] for each in conditions_met(audited("inert"), f"{matters}; {points}")
+    ] == [matters]
+    assert [
+        each.split(":")[0] for each in conditions_met(audited("shifted"), f"{matters}; {points}")
+    ] == [points]
 
 
 def test_not_yes_is_also_met_by_cannot_tell() -> None:
-    assert met(audited("oracle"), "stable!=yes") == ["stable!=yes: the card says 'cannot tell'"]
+    assert conditions_met(audited("oracle"), "stable!=yes") == [
+        "stable!=yes: the card says 'cannot tell'"
+    ]
 
 
 def test_numbers_are_compared_with_the_overall_mean() -> None:
@@ -41,15 +44,15 @@ def test_numbers_are_compared_with_the_overall_mean() -> None:
     mean = float(
         results.summary().query("audit == 'permutation' and metric == 'tvd_median'")["mean"].iloc[0]
     )
-    assert met(results, f"permutation/tvd_median<{mean + 0.01}")
-    assert not met(results, f"permutation/tvd_median<{mean - 0.01}")
-    assert met(results, f"permutation/tvd_median>={mean - 0.01}")
-    assert met(results, "agreement/tau@leave_one_out>0")
-    assert not met(results, "agreement/tau@leave_one_out<0")
+    assert conditions_met(results, f"permutation/tvd_median<{mean + 0.01}")
+    assert not conditions_met(results, f"permutation/tvd_median<{mean - 0.01}")
+    assert conditions_met(results, f"permutation/tvd_median>={mean - 0.01}")
+    assert conditions_met(results, "agreement/tau@leave_one_out>0")
+    assert not conditions_met(results, "agreement/tau@leave_one_out<0")
 
 
 def test_a_number_that_is_not_there_cannot_be_vouched_for() -> None:
-    assert met(audited("oracle"), "stability/jsd<0") == [
+    assert conditions_met(audited("oracle"), "stability/jsd<0") == [
         "stability/jsd<0: there is no such number here"
     ]
 
@@ -61,11 +64,11 @@ def test_a_number_that_is_not_there_cannot_be_vouched_for() -> None:
         ("maters=no", "a question is one of needed, matters, points, only_story, stable"),
         ("matters=maybe", "one of yes, partly, no, cannot tell"),
         ("matters<no", "Cannot read the condition"),
-        ("permutation/tvd<low", "'low', which is no number"),
+        ("permutation/tvd<low", "'low', which is not a number"),
         (" ; ", "There is no condition"),
     ],
 )
-def test_conditions_that_mean_nothing_are_refused_before_any_work(text: str, message: str) -> None:
+def test_conditions_that_mean_nothing_are_rejected(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         check_conditions(text)
 
@@ -128,11 +131,11 @@ def test_the_command_fails_with_its_own_code(
     assert "does it matter?" in compared.output
     assert "tvd_median" in compared.output
     assert "jsd_any" not in compared.output  # not on the card
-    told = CliRunner().invoke(
+    every = CliRunner().invoke(
         app, ["compare", str(folder), str(audited("oracle").save(tmp_path / "again")), "--all"]
     )
-    assert "jsd_any" in told.output
-    assert "paired, 60 and 60 examples" in told.output
+    assert "jsd_any" in every.output
+    assert "paired, 60 and 60 examples" in every.output
 
 
 def test_every_question_over_runs_is_named_where_one_is_unknown(tmp_path: Path) -> None:
@@ -141,7 +144,35 @@ def test_every_question_over_runs_is_named_where_one_is_unknown(tmp_path: Path) 
 
     from attnaudit.cli import app
 
-    refused = CliRunner().invoke(app, ["across", str(folder), "--question", "nonsense"])
-    assert "dependence, uniformity, seeds" in str(refused.exception)
-    other = CliRunner().invoke(app, ["across", str(folder), str(folder), "--question", "seeds"])
+    rejected = CliRunner().invoke(app, ["correlate", str(folder), "--question", "nonsense"])
+    assert "dependence, uniformity, seeds" in str(rejected.exception)
+    other = CliRunner().invoke(app, ["correlate", str(folder), str(folder), "--question", "seeds"])
     assert "runs of `attnaudit run`" in str(other.exception)
+
+
+def test_a_gate_that_nothing_can_close_is_rejected() -> None:
+    with pytest.raises(InputError, match="which is not a number"):
+        check_conditions("permutation/tvd_median<nan")
+
+
+def test_an_audit_with_options_is_found_by_its_full_and_its_bare_name() -> None:
+    results = audit(
+        Glass("oracle"), glass_batch(30), audits=["furthest:epsilon=0.05"], show_progress=False
+    )
+    assert conditions_met(results, "furthest:epsilon=0.05/jsd>0")
+    assert conditions_met(results, "furthest/jsd>0")
+    assert not conditions_met(results, "furthest:epsilon=0.05/jsd<0")
+
+
+def test_an_audit_of_something_other_than_attention_keeps_the_gate_closed() -> None:
+    results = audit(
+        Glass("shifted"),
+        glass_batch(),
+        audits=["agreement:of=gradient"],
+        measures=["gradient", "leave_one_out", "random"],
+        show_progress=False,
+    )
+    assert math.isnan(results.mean("agreement", "tau", "leave_one_out"))
+    assert results.mean("agreement:of=gradient", "tau", "leave_one_out") == pytest.approx(1.0)
+    (condition,) = conditions_met(results, "agreement/tau@leave_one_out<0.2")
+    assert "there is no such number" in condition

@@ -20,7 +20,8 @@ from attnaudit.data import load as load_dataset
 from attnaudit.data.batching import batches_of
 from attnaudit.data.reading.fingerprint import fingerprint
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.results import store
+from attnaudit.results import checksums, store
+from attnaudit.results.checksums import json_safe
 from attnaudit.training.checkpoint import load
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.runner import run_experiment
@@ -90,7 +91,7 @@ def test_load_gives_model_and_results_back(folder: Path) -> None:
         show_progress=False,
     )
     pd.testing.assert_frame_equal(fresh.values, run.results.values)
-    # The card names the interface that made it, so that a fresh audit in Python needs to know of the run.
+    # The card names the interface that made it, so a fresh audit in Python must know of the run.
     same_interface = replace(fresh, about={**fresh.about, "run": run.results.about["run"]})
     assert str(same_interface.card()) == str(run.results.card())
     assert not run.model.training
@@ -98,12 +99,12 @@ def test_load_gives_model_and_results_back(folder: Path) -> None:
 
 def test_the_stored_card_is_the_card(folder: Path) -> None:
     stored = json.loads((folder / "card.json").read_text())
-    assert stored == json.loads(json.dumps(store._plain(load(folder).results.card().as_dict())))
+    assert stored == json.loads(json.dumps(json_safe(load(folder).results.card().as_dict())))
     assert "--other-seeds" in stored["questions"][4]["because"]
 
 
 @pytest.mark.parametrize("stage", ["examples.parquet", "card.json", "run.json"])
-def test_a_failed_run_never_looks_whole(
+def test_a_failed_run_never_looks_complete(
     stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = audit(Glass("oracle"), glass_batch(8), show_progress=False)
@@ -124,14 +125,15 @@ def test_a_failed_run_never_looks_whole(
         real_write(path, content)
 
     monkeypatch.setattr(pd.DataFrame, "to_parquet", parquet)
-    monkeypatch.setattr(store, "write_json", write)
+    for module in (store, checksums):
+        monkeypatch.setattr(module, "write_json", write)
     other = audit(Glass("inert"), glass_batch(8), show_progress=False)
     for target in ("run", "new"):
         with pytest.raises(
             OutputError, match=r"No space left on device\. The results could not be kept elsewhere"
         ):
             other.save(tmp_path / target, force=True)
-    # What was there is there still, whole; what was not there has not come into being; no draft is left.
+    # The old results are still whole, nothing new has appeared, and no draft is left.
     pd.testing.assert_frame_equal(store.load_results(tmp_path / "run").values, results.values)
     assert [each.name for each in tmp_path.iterdir()] == ["run"]
 
@@ -161,7 +163,7 @@ def test_a_run_that_names_foreign_code_is_not_loaded_unless_trusted(tmp_path: Pa
         load(made)
 
 
-def test_a_run_that_is_refused_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_rejected_run_leaves_nothing_behind(tmp_path: Path) -> None:
     for wrong in ({"encoder": "bilstm:hiden=3"}, {"audits": ("furthest:epsilom=0.1",)}):
         with pytest.raises(InputError, match="has no option"):
             run_experiment(
@@ -202,13 +204,13 @@ def test_nan_is_stored_not_dropped(tmp_path: Path) -> None:
     assert line["nan_share"] == 1.0
 
 
-def test_a_folder_that_cannot_be_is_refused_before_the_work(tmp_path: Path) -> None:
+def test_an_impossible_folder_is_rejected_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match=r"Cannot write to .* Give another folder with --out"):
         run_experiment(cell(), tmp_path / "file", show_progress=False)
 
 
-def test_names_tell_runs_apart_by_every_choice() -> None:
+def test_run_names_depend_on_every_choice() -> None:
     names = {
         store.run_name(made.choices())
         for made in (

@@ -1,4 +1,4 @@
-"""Summaries against pandas on the long table and against a bootstrap of their own; floors, ceilings and rows."""
+"""Summaries agree with pandas and with another bootstrap; floors, ceilings and rows."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy.stats import false_discovery_control
 
 from attnaudit import audit
 from attnaudit.audits.declaration import Declaration, Metric
-from attnaudit.core.contract import Record
+from attnaudit.core.contract import Batch, Record
+from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results.results import Results
-from attnaudit.results.summary import ALL, EVERY_ROW, summarise
+from attnaudit.results.rows import EVERY_ROW
+from attnaudit.results.summary import ALL, summarise
 from attnaudit.results.value_table import COLUMNS, Key, Table
 
 DECLARED = {
@@ -57,12 +60,19 @@ def made(
 def long_of(matrix: torch.Tensor, keys: list[Key], predicted: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"example": at, "predicted": predicted[at], "audit": a, "measure": me, "metric": m, "row": r,
-             "value": float(matrix[at, column])}
+            {
+                "example": at,
+                "predicted": predicted[at],
+                "audit": a,
+                "measure": me,
+                "metric": m,
+                "row": r,
+                "value": float(matrix[at, column]),
+            }
             for at in range(len(matrix))
             for column, (a, me, m, r) in enumerate(keys)
         ]
-    )  # fmt: skip
+    )
 
 
 def by_key(frame: pd.DataFrame) -> dict[tuple[Any, ...], Any]:
@@ -138,12 +148,14 @@ def test_intervals_are_those_of_another_bootstrap_within_its_noise() -> None:
 
 
 def test_one_example_has_a_mean_and_neither_interval_nor_sd() -> None:
-    line = summarise(torch.tensor([[0.5]]), [("plain", "", "number", 0)], np.array([0]), ["a"], DECLARED).iloc[0]  # fmt: skip
+    line = summarise(
+        torch.tensor([[0.5]]), [("plain", "", "number", 0)], np.array([0]), ["a"], DECLARED
+    ).iloc[0]
     assert line["mean"] == 0.5
     assert all(math.isnan(line[name]) for name in ("low", "high", "sd"))
 
 
-# Floors and ceilings --------------------------------------------------------------------------------------------------------
+# Floors and ceilings ------------------------------------------------------------------------------
 
 
 def over_both(
@@ -163,9 +175,7 @@ def over_both(
     return float(column(bound)[both].mean())
 
 
-def test_a_floor_or_ceiling_that_is_a_metric_is_its_mean_over_the_examples_that_have_the_value_too() -> (
-    None
-):
+def test_a_bound_that_is_a_metric_is_its_mean_over_the_examples_with_the_value() -> None:
     matrix, keys, predicted = made()
     found = by_key(summarise(matrix, keys, predicted, CLASSES, DECLARED))
     groups = {ALL: predicted >= 0, **{name: predicted == at for at, name in enumerate("abc")}}
@@ -233,7 +243,7 @@ def test_an_undeclared_audit_is_summarised_without_bounds() -> None:
     assert (found["mean"] == 1).all()
 
 
-# The long table -------------------------------------------------------------------------------------------------------------
+# The long table -----------------------------------------------------------------------------------
 
 
 def records() -> list[Record]:
@@ -277,7 +287,11 @@ def test_a_metric_that_a_batch_does_not_give_is_nan_there() -> None:
             table.add("x", {"late": torch.ones(size, 2)})
     long = table.long().set_index(["metric", "row", "example_id"])["value"]
     for row in (0, 1):
-        assert sorted(long["late", row].isna()[lambda missing: missing].index) == ["glass/2", "glass/5", "glass/6"]  # fmt: skip
+        assert sorted(long["late", row].isna()[lambda missing: missing].index) == [
+            "glass/2",
+            "glass/5",
+            "glass/6",
+        ]
     assert (long["always"] == 0).all()
 
 
@@ -289,7 +303,7 @@ def test_labels_that_are_not_known_are_minus_1() -> None:
     assert table.long()["label"].tolist() == [-1, -1, -1]
 
 
-# All of it together ---------------------------------------------------------------------------------------------------------
+# All of it together -------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -334,3 +348,81 @@ def test_the_declared_floors_and_ceilings_of_the_audits_are_found(results: Resul
     for key, (floor, ceiling) in expected.items():
         assert line.loc[key, "floor"] == pytest.approx(floor, abs=1e-12)
         assert line.loc[key, "ceiling"] == pytest.approx(ceiling, abs=1e-12)
+
+
+def test_a_better_ranking_lies_nearer_to_the_ceiling_even_if_lower_is_better() -> None:
+    lines = audit(
+        Glass("oracle"), glass_batch(60), audits=["flip_fraction"], show_progress=False
+    ).summary("1")
+    relative = lines[lines["metric"] == "removed"].set_index("measure")["relative"]
+    assert relative["random"] == pytest.approx(0)
+    assert relative["smallest_set"] == pytest.approx(1)
+    assert relative["attention"] > 0.9
+
+
+def test_floor_and_ceiling_are_over_the_examples_that_have_the_value() -> None:
+    value = torch.tensor([-0.5] * 50 + [0.9] * 50)
+    ceiling = torch.tensor([math.nan] * 50 + [0.9] * 50)
+    keys = [("a", "m", "x", 0), ("a", "c", "x", 0), ("a", "random", "x", 0)]
+    matrix = torch.stack([value, ceiling, torch.zeros(100)], 1).double()
+    declared = {"a": Declaration("?", {"x": Metric("x", "x@random", "x@c")}, detects=(), blind={})}
+    lines = summarise(matrix, keys, np.zeros(100, dtype=int), ["one"], declared)
+    line = lines[(lines["measure"] == "m") & (lines["group"] == "all")].iloc[0]
+    assert line["mean"] == pytest.approx(0.2)
+    assert (line["ceiling"], line["relative"]) == (pytest.approx(0.9), pytest.approx(1.0))
+    assert line["compared"] == 0.5
+
+
+def test_examples_needed_counts_those_without_a_value() -> None:
+    results = audit(Glass("oracle"), glass_batch(40), audits=["permutation"], show_progress=False)
+    line = results.summaries["metric"] == "tvd_median"
+    halved = results.summaries.assign(nan_share=np.where(line, 0.5, results.summaries["nan_share"]))
+    before, after = (
+        each.examples_needed(0.1).set_index("metric").loc["tvd_median", "needed"]
+        for each in (results, replace(results, summaries=halved))
+    )
+    assert after == 2 * before
+
+
+@pytest.fixture(scope="module")
+def short_texts() -> Results:
+    """Texts of 1 to 12 words, so that some numbers are undefined."""
+    model = build(
+        Architecture(encoder="bilstm:hidden=8", embedding=12),
+        words=30,
+        classes=2,
+        with_query=False,
+        seed=1,
+    ).eval()
+    draw = np.random.default_rng(3)
+    texts = [[1, *draw.integers(5, 30, length).tolist(), 2] for length in (1, 2, 3, 7, 12, 5)]
+    tokens = torch.tensor([text + [0] * (14 - len(text)) for text in texts])
+    batch = Batch(tuple("abcdef"), tokens, tokens > 0)
+    measures = ["gradient", "leave_one_out", "random"]
+    return audit(
+        model, batch, audits=["agreement", "erasure"], measures=measures, show_progress=False
+    )
+
+
+def test_relative_says_where_a_mean_lies_between_floor_and_ceiling(short_texts: Results) -> None:
+    # Floor and ceiling are of the same examples as the mean.
+    whole = short_texts.summary().query("compared == 1")
+    assert len(whole) > 10
+    for line in whole.itertuples():
+        room = line.ceiling - line.floor
+        expected = (line.mean - line.floor) / room if room else math.nan
+        assert line.relative == pytest.approx(expected, nan_ok=True)
+    needed = short_texts.examples_needed(0.1)
+    assert (needed["needed"].dropna() >= 1).all()
+
+
+def test_p_values_are_judged_as_a_family_as_scipy_does(short_texts: Results) -> None:
+    values = short_texts.frame().query("audit == 'agreement' and measure == 'gradient'")
+    p = values.query("metric == 'p'").set_index("example_id")["value"]
+    family = values.query("metric == 'significant_family'").set_index("example_id")["value"]
+    known = p.notna()
+    assert known.any()
+    assert not known.all()
+    expected = (false_discovery_control(p[known]) <= 0.05).astype(float)
+    np.testing.assert_array_equal(family[known], expected)
+    assert family[~known].isna().all()

@@ -1,9 +1,8 @@
-"""Several tests at once, several seeds, other lengths, and how many examples: against scipy, brute force and known answers."""
+"""Multiple tests, several seeds, lengths and sample sizes: against SciPy and known answers."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,7 +47,7 @@ def test_of_true_nulls_few_are_called_significant() -> None:
 
 
 def test_the_interval_over_seeds_covers_what_another_seed_would_give() -> None:
-    """Seeds differ by sd 1 and examples hardly at all: an interval over examples alone would nearly never cover 0."""
+    """Seeds differ by sd 1, examples hardly: intervals over examples alone would rarely cover 0."""
     draw = np.random.default_rng(1)
     covered = 0
     for _ in range(60):
@@ -59,7 +58,7 @@ def test_the_interval_over_seeds_covers_what_another_seed_would_give() -> None:
 
 
 def test_the_same_model_again_is_no_new_evidence() -> None:
-    """All seeds see the same texts: repeating one run leaves the interval of that run, however often."""
+    """All seeds see the same texts: repeating one run leaves the interval of that run."""
     one = np.random.default_rng(5).normal(size=400)
     alone = 2 * norm.ppf(0.975) * one.std() / math.sqrt(400)
     for count in (2, 5, 10):
@@ -68,7 +67,10 @@ def test_the_same_model_again_is_no_new_evidence() -> None:
 
 
 def test_an_interval_over_seeds_and_texts_covers_the_mean_over_all_seeds_and_texts() -> None:
-    """Texts that are hard for every seed, a little noise between seeds: drawn anew for each seed, texts would be covered half of the time."""
+    """Texts that are hard for every seed, and a little noise between seeds.
+
+    If texts were drawn again for each seed, the interval would cover half of the time.
+    """
     draw = np.random.default_rng(6)
     covered = 0
     for _ in range(100):
@@ -89,7 +91,8 @@ def test_seeds_with_texts_of_their_own_are_the_two_variances_added() -> None:
         values[seed, 200 * seed : 200 * (seed + 1)] = seed_mean + draw.normal(size=200)
     found = over_seeds(values, resamples=4000)
     means, spreads = np.nanmean(values, 1), np.nanvar(values, 1)
-    # Variance of a resampled mean: between the drawn seeds, and within each of them; a seed drawn twice brings the same texts.
+    # Variance of a resampled mean: between the drawn seeds and within each; a seed that is drawn
+    # twice has the same texts.
     expected = means.var() / 20 + spreads.mean() / 200 * (1 / 20 + 19 / 400)
     assert (found.high - found.low) / (2 * norm.ppf(0.975)) == pytest.approx(
         math.sqrt(expected), rel=0.06
@@ -148,32 +151,7 @@ def test_so_many_examples_do_give_an_interval_of_that_width() -> None:
         examples_needed(1.0, 0)
 
 
-def test_every_number_over_seeds_and_only_of_runs_that_differ_by_seed(tmp_path: Path) -> None:
-    from attnaudit.results.store import load_results
-    from attnaudit.training.comparisons.seeds import across_seeds
-    from attnaudit.training.experiment import make_experiment
-    from attnaudit.training.runner import run_experiment
-
-    def made(seed: int, **more: object) -> Path:
-        small = "keyword:train=20,dev=4,test=12"
-        cell = make_experiment(
-            small, epochs=1, seed=seed, audits=("permutation",), measures=("random",), **more
-        )
-        return run_experiment(cell, tmp_path, show_progress=False)
-
-    runs = [made(0), made(1), made(2)]
-    found = across_seeds(runs).set_index("metric")
-    means = [load_results(run).mean("permutation", "tvd_median") for run in runs]
-    assert found.loc["tvd_median", "mean"] == pytest.approx(np.mean(means))
-    assert found.loc["tvd_median", "least"] == pytest.approx(min(means))
-    assert (
-        found.loc["tvd_median", "low"]
-        < found.loc["tvd_median", "mean"]
-        < found.loc["tvd_median", "high"]
-    )
-    with pytest.raises(InputError, match="differ by seed alone"):
-        across_seeds([runs[0], made(1, projection="sparsemax")])
-    with pytest.raises(InputError, match="differ by seed alone"):
-        across_seeds(runs[:1])
-    with pytest.raises(InputError, match="the same seed"):
-        across_seeds([runs[0], runs[0]])
+def test_few_different_lengths_are_matched_one_by_one() -> None:
+    a, b = np.repeat([5, 6], [80, 21]), np.repeat([5, 6], [20, 80])
+    (found,) = length_matched(a[:, None].astype(float), a, b[:, None].astype(float), b)
+    assert found.estimate == pytest.approx(0)

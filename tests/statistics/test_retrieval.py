@@ -1,4 +1,4 @@
-"""Average precision, hit and mass against scikit-learn and plain loops; ties, NaN and masked items."""
+"""Average precision, hit and mass against scikit-learn and plain loops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ METRICS = (average_precision, hit_at_1, mass_on)
 def rankings(
     seed: int, *, levels: int = 4, examples: int = 12, items: int = 9
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores on a few levels, so that there are ties; some items masked in between; some examples without evidence."""
+    """Scores with ties, some items masked in between, some examples without evidence."""
     draw = np.random.default_rng(seed)
     scores = draw.integers(-1, levels - 1, size=(examples, items)) / 2
     relevant = draw.random((examples, items)) < 0.3

@@ -1,4 +1,4 @@
-"""Numbers over several runs: per model over its seeds, and correlated over models."""
+"""Metrics over several runs: per model over its seeds, and correlated across models."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from attnaudit.cli import app
 from attnaudit.core.errors import InputError
 from attnaudit.results import store
-from attnaudit.training.comparisons.correlations import dependence
+from attnaudit.training.comparisons.correlations import Correlation, correlate, dependence
 from attnaudit.training.comparisons.same_model import identities
 from attnaudit.training.comparisons.seeds import across_seeds, seeds_table
 from finished_runs import altered, finished
@@ -47,10 +46,10 @@ def test_each_number_says_how_many_seeds_have_it(run: Path, tmp_path: Path) -> N
     assert one["seeds"] == 1
     assert one["mean"] == one["least"] == one["largest"]
     assert np.isnan([one["low"], one["high"]]).all()
-    told = seeds_table(runs)
-    assert "2 of 3" in told
-    assert "without an interval: fewer than 2 seeds have them" in told
-    assert "NaN" not in told
+    text = str(seeds_table(runs))
+    assert "2 of 3" in text
+    assert "without an interval: fewer than 2 seeds have them" in text
+    assert "NaN" not in text
 
 
 def test_a_number_no_seed_has_is_shown_with_no_seeds(run: Path, tmp_path: Path) -> None:
@@ -75,15 +74,13 @@ def test_several_models_have_a_table_each(run: Path, tmp_path: Path) -> None:
     assert drop["of"].tolist() == [2, 2, 1]
     assert drop["mean"].diff().iloc[1] == pytest.approx(0.3)
     assert math.isnan(drop["low"].iloc[2])  # one seed
-    asked = CliRunner().invoke(app, ["across", str(tmp_path), "--question", "seeds"])
-    assert asked.exit_code == 0
-    assert asked.output.count("accuracy_drop") == 3
+    assert str(correlate(tmp_path, "seeds")).count("accuracy_drop") == 3
     with pytest.raises(InputError, match=r"got 2 run.s. of 2 model.s."):
         across_seeds([runs[0], single])
 
 
 def test_a_seed_audited_twice_is_one_seed(run: Path, tmp_path: Path) -> None:
-    """Once for one number and once for another; a sample is of other texts, and a table of its own."""
+    """Once for one metric and once for another; a sample has other texts, and its own table."""
     first = altered(run, tmp_path / "a", seed=0, without=("jsd",), audits=["uniform_attention"])
     again = altered(run, tmp_path / "b", seed=0, audits=["furthest"], illustrated=5)
     other = altered(run, tmp_path / "c", seed=1)
@@ -99,7 +96,7 @@ def test_models_of_one_name_are_told_apart_by_what_differs(run: Path, tmp_path: 
         altered(run, tmp_path / str(epochs), recipe={**recipe, "epochs": epochs})
         for epochs in (2, 5)
     ]
-    labels = [each.label for each in identities(runs)]
+    labels = [identity.label for identity in identities(runs)]
     assert [label.rsplit(" · ", 1)[1] for label in labels] == ["epochs=2", "epochs=5"]
 
 
@@ -157,3 +154,20 @@ def test_a_seed_without_both_numbers_is_left_out_of_its_model(run: Path, tmp_pat
     found = dependence([*runs, half])
     assert found.points["runs"].tolist() == [1, 1, 1]
     assert found.points.iloc[0, 2] < 1
+
+
+def test_models_without_both_numbers_are_not_counted() -> None:
+    points = pd.DataFrame(
+        {"model": list("abcd"), "runs": [1, 2, 1, 1], "x": [1, 2, 3, 4.0], "y": [1, 2, 3, math.nan]}
+    )
+    assert "over 3 models (4 runs)" in str(Correlation("?", "x", "y", points, 1.0, 1.0, 1.0, 0.3))
+
+
+def test_correlate_answers_as_the_question_does(run: Path, tmp_path: Path) -> None:
+    for number, encoder in enumerate(("average", "mlp", "cnn")):
+        altered(run, tmp_path / encoder, encoder=encoder, shift=0.1 * number)
+    found = correlate(str(tmp_path))
+    assert isinstance(found, Correlation)
+    assert str(found) == str(dependence(store.find_runs([tmp_path])))
+    with pytest.raises(InputError, match="dependence, uniformity, seeds"):
+        correlate(tmp_path, "nonsense")

@@ -1,17 +1,14 @@
-"""Runs whose test split is as small or as one-sided as it can be: finished, stored and compared, with NaN where there is no interval."""
+"""Runs with very few or one-sided test examples are stored and compared, with NaN intervals."""
 
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 import pytest
-import torch
 
 from attnaudit.results import store
-from attnaudit.training.comparisons import compare_performance
-from attnaudit.training.comparisons.runs import compare_values, side_by_side
+from attnaudit.training.comparisons.runs import compare, compare_values
 from attnaudit.training.comparisons.seeds import across_seeds
 from attnaudit.training.experiment import make_experiment
 from attnaudit.training.runner import run_experiment
@@ -36,7 +33,7 @@ def made(folder: Path, test: str, seed: int = 0) -> Path:
     file = folder / "texts.csv"
     file.write_text("text,label,split\n" + "".join(f"{','.join(row)}\n" for row in rows))
     # A rate this small leaves the predictions all one class.
-    cell = make_experiment(
+    experiment = make_experiment(
         f"text_file:path={file}",
         encoder="average",
         embedding=4,
@@ -44,7 +41,7 @@ def made(folder: Path, test: str, seed: int = 0) -> Path:
         learning_rate=1e-9,
         seed=seed,
     )
-    return run_experiment(cell, folder / "runs", show_progress=False)
+    return run_experiment(experiment, folder / "runs", show_progress=False)
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -62,21 +59,7 @@ def test_a_small_test_split_is_audited_stored_and_compared(test: str, tmp_path: 
         assert 0 <= low <= performance["accuracy"] <= high <= 1
     assert "Caution: only" in str(results.card())
     other = store.load_results(runs[1])
-    assert "first − second, paired" in side_by_side(results, other, every=True)
+    assert "Differences (first − second), paired" in compare(results, other).text(every=True)
     found = compare_values(results, other)
     assert (found["low"].isna() | (found["low"] <= found["difference"])).all()
     assert (across_seeds(runs)["of"] == 2).all()
-
-
-def test_performance_of_one_example_or_one_class_has_no_made_up_interval() -> None:
-    sure = torch.tensor([[0.9, 0.1]])
-    one = compare_performance(torch.tensor([0]), sure, sure).set_index("metric")
-    assert one.loc["accuracy", "difference"] == 0
-    assert math.isnan(one.loc["accuracy", "low"])
-    # No example of class 1, and none predicted: F1 of class 1 is defined in no resample.
-    three = compare_performance(
-        torch.zeros(3, dtype=torch.int64), sure.expand(3, 2), sure.expand(3, 2)
-    )
-    lines = three.set_index("metric")
-    assert lines.loc["accuracy", ["low", "high"]].tolist() == [0, 0]
-    assert lines.loc["f1", ["low", "high"]].isna().all()

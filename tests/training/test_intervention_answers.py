@@ -1,4 +1,4 @@
-"""The sentence each intervention ends with: a clear yes, a clear no, cannot tell, and NaN, from made-up summaries."""
+"""The answer of each intervention: yes, no, cannot tell, and NaN, from made-up summaries."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from attnaudit.results.findings import Findings, Kind, read_findings
 from attnaudit.training.interventions import answers
-from attnaudit.training.interventions.findings import DONE, Findings, read_findings
 
 NAN = math.nan
 Three = tuple[float, float, float]
@@ -66,7 +66,15 @@ def test_uniform_and_random(values: Three, kind: str, expected: str) -> None:
     assert answers.without_attention(pd.DataFrame(scores(values)), kind) == expected
 
 
-@pytest.mark.parametrize(("low", "high", "end"), [(0.02, 0.5, "Cannot tell"), (0.02 + 1e-6, 0.5, ": attention is needed"), (0.0, 0.02, "Cannot tell"), (0.0, 0.02 - 1e-6, "not needed")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("low", "high", "end"),
+    [
+        (0.02, 0.5, "Cannot tell"),
+        (0.02 + 1e-6, 0.5, ": attention is needed"),
+        (0.0, 0.02, "Cannot tell"),
+        (0.0, 0.02 - 1e-6, "not needed"),
+    ],
+)
 def test_the_threshold_of_needed_is_the_cards(low: float, high: float, end: str) -> None:
     assert end in answers.without_attention(pd.DataFrame(scores((0.015, low, high))), "uniform")
 
@@ -74,14 +82,21 @@ def test_the_threshold_of_needed_is_the_cards(low: float, high: float, end: str)
 @pytest.mark.parametrize(
     ("jsd", "end"),
     [
-        ((0.07, 0.06, 0.08), "10 % of the maximum distance apart (JSD 0.07 [0.06, 0.08]; 1 pair of models): the attention is similar"),
+        (
+            (0.07, 0.06, 0.08),
+            "10 % of the maximum distance apart (JSD 0.07 [0.06, 0.08]; 1 pair of models): the "
+            "attention is similar",
+        ),
         ((0.6, 0.55, 0.65), ": the attention depends on the seed."),
         ((0.35, 0.3, 0.4), "depends on the seed in part"),
-        ((0.35, 0.1, 0.6), "Cannot tell whether the attention depends on the seed: the interval is too wide"),
+        (
+            (0.35, 0.1, 0.6),
+            "Cannot tell whether the attention depends on the seed: the interval is too wide",
+        ),
         ((NAN, NAN, NAN), "Cannot tell whether the attention is stable: no distance"),
         ((0.1, NAN, NAN), "Cannot tell whether the attention is stable: no distance"),
     ],
-)  # fmt: skip
+)
 def test_seeds(jsd: Three, end: str) -> None:
     lines = [
         {"pair": name, **three("jsd", values), **three("tvd", (0.02, 0.01, 0.03))}
@@ -102,17 +117,26 @@ SEED = twin((0.1, 0.09, 0.11), (0.1, 0.09, 0.11), NAN, "seed")
 @pytest.mark.parametrize(
     ("twins", "start"),
     [
-        ([twin((0.5, 0.45, 0.55), (0.05, 0.04, 0.06))], "Yes, it can be moved: the twin with lam=0.001"),
+        (
+            [twin((0.5, 0.45, 0.55), (0.05, 0.04, 0.06))],
+            "Yes, it can be moved: the twin with lam=0.001",
+        ),
         ([twin((0.5, 0.45, 0.55), (0.4, 0.35, 0.45))], "No twin attends further away"),
         ([twin((0.1, 0.09, 0.11), (0.05, 0.04, 0.06))], "No twin attends further away"),
-        ([twin((0.12, 0.1, 0.14), (0.05, 0.04, 0.06))], "Cannot tell whether the attention can be moved"),
+        (
+            [twin((0.12, 0.1, 0.14), (0.05, 0.04, 0.06))],
+            "Cannot tell whether the attention can be moved",
+        ),
         (
             [twin((0.5, 0.45, 0.55), (0.13, 0.1, 0.16))],
             "Cannot tell whether the attention can be moved: the intervals",
         ),
-        ([twin((NAN, NAN, NAN), (0.1, 0.1, 0.1))], "Cannot tell whether the attention can be moved: there is no twin"),
+        (
+            [twin((NAN, NAN, NAN), (0.1, 0.1, 0.1))],
+            "Cannot tell whether the attention can be moved: there is no twin",
+        ),
     ],
-)  # fmt: skip
+)
 def test_adversarial(twins: list[dict[str, object]], start: str) -> None:
     assert answers.adversarial(pd.DataFrame([SEED, *twins])).startswith(start)
 
@@ -131,15 +155,35 @@ def test_adversarial_names_the_twin_that_moved_furthest_and_needs_another_seed()
 @pytest.mark.parametrize(
     ("base", "other", "parts"),
     [
-        ((0.05, 0.03, 0.07), (0.0, -0.01, 0.01), ["gains 5.0 points of accuracy [3.0, 7.0]", "tells another model something", "helps more than"]),
-        ((0.05, 0.03, 0.07), (0.05, 0.03, 0.07), ["tells another model something", "not clearly better or worse"]),
+        (
+            (0.05, 0.03, 0.07),
+            (0.0, -0.01, 0.01),
+            [
+                "gains 5.0 points of accuracy [3.0, 7.0]",
+                "tells another model something",
+                "helps more than",
+            ],
+        ),
+        (
+            (0.05, 0.03, 0.07),
+            (0.05, 0.03, 0.07),
+            ["tells another model something", "not clearly better or worse"],
+        ),
         ((0.05, 0.03, 0.07), (0.1, 0.08, 0.12), ["helps less than"]),
         ((0.05, 0.03, 0.07), (NAN, NAN, NAN), ["tells another model something about the words."]),
         ((0.0, -0.01, 0.01), (0.0, -0.01, 0.01), ["tells another model nothing useful"]),
-        ((0.05, -0.01, 0.11), (0.0, -0.01, 0.01), ["Cannot tell whether it helps: the interval is too wide"]),
-        ((NAN, NAN, NAN), (0.0, 0.0, 0.0), ["Cannot tell whether the base's attention helps: the accuracy is not known"]),
+        (
+            (0.05, -0.01, 0.11),
+            (0.0, -0.01, 0.01),
+            ["Cannot tell whether it helps: the interval is too wide"],
+        ),
+        (
+            (NAN, NAN, NAN),
+            (0.0, 0.0, 0.0),
+            ["Cannot tell whether the base's attention helps: the accuracy is not known"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_guided_mlp(base: Three, other: Three, parts: list[str]) -> None:
     lines = [
         line
@@ -176,12 +220,19 @@ def test_fix_representation(values: Three, part: str) -> None:
 @pytest.mark.parametrize(
     ("values", "part"),
     [
-        ((0.0, -0.01, 0.01), "loses 0.0 points of accuracy [-1.0, 1.0] (another seed loses 1.0 points of accuracy [0.0, 2.0]). Yes, it does as well"),
+        (
+            (0.0, -0.01, 0.01),
+            "loses 0.0 points of accuracy [-1.0, 1.0] (another seed loses 1.0 points of accuracy "
+            "[0.0, 2.0]). Yes, it does as well",
+        ),
         ((0.1, 0.05, 0.15), "No, it does worse"),
         ((0.01, -0.05, 0.07), "Cannot tell whether it does as well: the interval is too wide"),
-        ((NAN, NAN, NAN), "Cannot tell whether a new encoder does as well: the accuracy is not known"),
+        (
+            (NAN, NAN, NAN),
+            "Cannot tell whether a new encoder does as well: the accuracy is not known",
+        ),
     ],
-)  # fmt: skip
+)
 def test_fix_attention(values: Three, part: str) -> None:
     assert part in answers.fix_attention(held("accuracy_lost", values, (0.01, 0.0, 0.02)))
 
@@ -189,15 +240,32 @@ def test_fix_attention(values: Three, part: str) -> None:
 @pytest.mark.parametrize(
     ("mass", "lost", "part"),
     [
-        ((0.01, 0.0, 0.02), (0.0, -0.01, 0.01), "goes from 0.60 [0.50, 0.70] to 0.01 [0.00, 0.02], and the model loses 0.0 points of accuracy [-1.0, 1.0]. Yes"),
+        (
+            (0.01, 0.0, 0.02),
+            (0.0, -0.01, 0.01),
+            "goes from 0.60 [0.50, 0.70] to 0.01 [0.00, 0.02], and the model loses 0.0 points of "
+            "accuracy [-1.0, 1.0]. Yes",
+        ),
         ((0.01, 0.0, 0.02), (0.1, 0.05, 0.15), "Only at a cost"),
-        ((0.01, 0.0, 0.02), (0.01, -0.05, 0.07), "cannot tell whether at no cost: the interval is too wide"),
+        (
+            (0.01, 0.0, 0.02),
+            (0.01, -0.05, 0.07),
+            "cannot tell whether at no cost: the interval is too wide",
+        ),
         ((0.01, 0.0, 0.02), (NAN, NAN, NAN), "Cannot tell at what cost"),
         ((0.8, 0.7, 0.9), (0.0, 0.0, 0.0), "No, the model did not learn to hide them"),
-        ((0.5, 0.4, 0.6), (0.0, 0.0, 0.0), "Cannot tell whether the words can be hidden: the intervals overlap"),
-        ((NAN, NAN, NAN), (0.0, 0.0, 0.0), "Cannot tell whether the words can be hidden: no test text"),
+        (
+            (0.5, 0.4, 0.6),
+            (0.0, 0.0, 0.0),
+            "Cannot tell whether the words can be hidden: the intervals overlap",
+        ),
+        (
+            (NAN, NAN, NAN),
+            (0.0, 0.0, 0.0),
+            "Cannot tell whether the words can be hidden: no test text",
+        ),
     ],
-)  # fmt: skip
+)
 def test_deceptive(mass: Three, lost: Three, part: str) -> None:
     name = "attention on hidden words"
     lines = [
@@ -255,9 +323,11 @@ def test_the_answer_is_stored_printed_last_and_not_needed_to_read(tmp_path: Path
     assert str(findings).endswith("\n\nNot far.")
     folder = findings.save(tmp_path / "found")
     assert read_findings(folder).answer == "Not far."
-    about = json.loads((folder / DONE).read_text(encoding="utf-8"))
-    del about["answer"]  # as stored by earlier versions
-    (folder / DONE).write_text(json.dumps(about), encoding="utf-8")
+    mark = folder / Kind.INTERVENTION.mark
+    about = json.loads(mark.read_text(encoding="utf-8"))
+    for key in ("answer", "files", "checksum"):  # earlier versions stored none of them
+        del about[key]
+    mark.write_text(json.dumps(about), encoding="utf-8")
     old = read_findings(folder)
     assert old.answer == ""
     assert str(old) == str(Findings("seeds", "How far apart?", frame, frame, ()))

@@ -1,4 +1,4 @@
-"""Training: it learns, it repeats, it keeps its best epoch, and it refuses what it cannot use."""
+"""Training: it learns, it repeats, it keeps its best epoch, and it rejects what it cannot use."""
 
 from __future__ import annotations
 
@@ -131,12 +131,12 @@ def words(*texts: str, labels: tuple[int, ...] = (0, 1)) -> tuple[Example, ...]:
         ),
     ],
 )
-def test_bad_examples_are_refused_by_name(made: object, text: str) -> None:
+def test_bad_examples_are_rejected_by_name(made: object, text: str) -> None:
     with pytest.raises(InputError, match=text):
         made()  # type: ignore[operator]
 
 
-def test_bad_recipes_and_missing_splits_are_refused_before_training() -> None:
+def test_bad_recipes_and_missing_splits_are_rejected_before_training() -> None:
     with pytest.raises(InputError, match="epochs must be above 0, got 0"):
         Recipe(epochs=0)
     splits = load(SMALL)
@@ -146,7 +146,7 @@ def test_bad_recipes_and_missing_splits_are_refused_before_training() -> None:
         fit(model, replace(splits, dev=()), vocabulary, Recipe())
 
 
-def test_diverging_training_is_told_in_words() -> None:
+def test_diverging_training_is_reported_in_words() -> None:
     splits = load(SMALL)
     vocabulary = Vocabulary.build(splits.train)
     model = build(

@@ -1,4 +1,4 @@
-"""What an audit gathers, batch by batch: the values, the examples to look at, and what could not be asked."""
+"""Collects the values of audits batch by batch, and why an audit or a measure did not apply."""
 
 from __future__ import annotations
 
@@ -11,33 +11,39 @@ from attnaudit.results.value_table import Table
 
 @dataclass
 class Collector:
+    """Everything that `audit()` keeps of the batches it has seen."""
+
     table: Table = field(default_factory=Table)
-    drawn: list[list[dict[str, Any]]] = field(default_factory=list)
-    reasons: dict[tuple[str, str], str] = field(
-        default_factory=dict
-    )  # (audit or measure, name) -> why not
-    scored: set[str] = field(default_factory=set)  # measures that some batch has
-    rows: int = 0  # the most that any batch has
+    examples: list[list[dict[str, Any]]] = field(default_factory=list)  # kept whole, per batch
+    computed_measures: set[str] = field(default_factory=set)  # in at least one batch
+    # (audit or measure, name) -> why it did not apply to some batch
+    reasons: dict[tuple[str, str], str] = field(default_factory=dict)
+    rows: int = 0  # the largest number of rows in a batch
     row_names: list[str] | None = None  # of the batch with the most rows
-    linear: bool = True  # every batch has a readout
+    has_readout: bool = True  # in every batch
 
     def start(self, record: Record, row_names: list[str] | None = None) -> None:
+        """Begin the next batch."""
         self.table.start(record)
         if record.alpha.shape[1] > self.rows:
             self.rows, self.row_names = record.alpha.shape[1], row_names
-        self.linear = self.linear and record.readout is not None
+        self.has_readout = self.has_readout and record.readout is not None
 
     def about(self) -> dict[str, Any]:
-        """Of an audit that applies to some batches only, the others have NaN; it is unanswered where it applied to none."""
-        answered = {"audit": self.table.audits(), "measure": self.scored}
-        unanswered: dict[str, dict[str, str]] = {"audit": {}, "measure": {}}
+        """What is stored about the audited data.
+
+        An audit that applies to some batches has NaN in the others; it is listed as not applicable
+        only if it applied to none.
+        """
+        computed = {"audit": self.table.audits(), "measure": self.computed_measures}
+        not_applicable: dict[str, dict[str, str]] = {"audit": {}, "measure": {}}
         for (kind, name), reason in self.reasons.items():
-            if name not in answered[kind]:
-                unanswered[kind][name] = reason
+            if name not in computed[kind]:
+                not_applicable[kind][name] = reason
         return {
-            "not_applicable": unanswered["audit"],
-            "measures_not_applicable": unanswered["measure"],
-            "has_readout": self.linear,
+            "not_applicable": not_applicable["audit"],
+            "measures_not_applicable": not_applicable["measure"],
+            "has_readout": self.has_readout,
             "rows": self.rows,
             "row_names": self.row_names,
         }

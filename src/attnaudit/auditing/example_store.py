@@ -1,8 +1,9 @@
-"""Examples kept whole, for heatmaps: words, attention, the furthest equivalent attention, measures, the readout."""
+"""Examples kept whole for heatmaps: words, attention, furthest attention, scores and readout."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -10,31 +11,54 @@ import torch
 from attnaudit.audits.furthest import alternative
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.data.sampling import sampled
+from attnaudit.results.audit_names import resolve_audit_name
 
-MOST_TOKENS = 200_000  # kept in all, where no number of examples is asked for
+MOST_TOKENS = 200_000  # kept in all, unless the number of examples is given
 
 
-class Named(NamedTuple):
+class _Labelled(NamedTuple):
     example_id: str
     label: int | None
 
 
-def chosen_examples(batches: Sequence[Batch], count: int | None, seed: int) -> frozenset[str]:
-    """A random sample of the examples, each label in its share, that does not depend on how they are batched; None: all of them, or as
-    large a share as keeps the store small."""
-    everyone = [
-        Named(name, None if batch.labels is None else int(batch.labels[at]))
+def choose_examples(batches: Sequence[Batch], count: int | None, seed: int) -> frozenset[str]:
+    """The ids of a random sample of examples, stratified by label, whatever the batches.
+
+    Parameters
+    ----------
+    batches : sequence of Batch
+    count : int or None
+        None keeps all examples, or as large a share of them as has `MOST_TOKENS` tokens.
+    seed : int
+
+    Examples
+    --------
+    >>> from attnaudit.models.glass import glass_batch
+    >>> len(choose_examples([glass_batch(40)], 10, seed=0))
+    10
+    """
+    examples = [
+        _Labelled(example_id, None if batch.labels is None else int(batch.labels[index]))
         for batch in batches
-        for at, name in enumerate(batch.example_id)
+        for index, example_id in enumerate(batch.example_id)
     ]
     if count is None:
         tokens = sum(int(batch.mask.sum()) for batch in batches)
-        count = len(everyone) * min(MOST_TOKENS, tokens) // max(tokens, 1)
-    chosen = sampled(sorted(everyone), count, seed) if count else ()
-    return frozenset(each.example_id for each in chosen)
+        count = len(examples) * min(MOST_TOKENS, tokens) // max(tokens, 1)
+    chosen = sampled(sorted(examples), count, seed) if count else ()
+    return frozenset(example.example_id for example in chosen)
 
 
-def illustrate(
+def furthest_options(audits: Mapping[str, Callable[..., Any]]) -> dict[str, Any] | None:
+    """The options of the audit `furthest` among the chosen ones; None if it was not chosen."""
+    name = resolve_audit_name("furthest", audits)
+    if name is None or name not in audits:
+        return None
+    chosen = audits[name]
+    return dict(chosen.keywords) if isinstance(chosen, partial) else {}
+
+
+def example_rows(
     model: AttentionModel,
     record: Record,
     scores: dict[str, torch.Tensor],
@@ -44,111 +68,118 @@ def illustrate(
     *,
     furthest: dict[str, Any] | None,
 ) -> list[dict[str, Any]]:
-    """One dict for each chosen example of the batch; per-item lists hold the items that count, in order. furthest: the options of the audit
-    whose answer is drawn; if it was not run, the example has none (None, and NaN for its numbers)."""
-    wanted = [at for at, name in enumerate(record.batch.example_id) if name in chosen]
-    if not wanted:
+    """One row of the example table per chosen example of the batch.
+
+    Lists per item hold the items that count, in order. furthest: the options of that audit, whose
+    attention is stored; if it was not run the row has None, and NaN for the numbers.
+    """
+    indices = [index for index, name in enumerate(record.batch.example_id) if name in chosen]
+    if not indices:
         return []
-    found, jsd, upper, tight = _alternatives(model, record, seed, wanted, furthest)
-    tokens_of = _tokens_of_items(model, record, words)
-    drawn = []
-    for place, at in enumerate(wanted):
-        keep = record.content[at]
-        readout = (
-            record.readout[at, keep].double().flatten().tolist()
-            if record.readout is not None
-            else None
-        )
-        drawn.append(
+    other, jsd, upper, exact = _furthest_attention(model, record, seed, indices, furthest)
+    item_texts = _item_texts(model, record, words)
+    rows = []
+    for place, index in enumerate(indices):
+        counted = record.content[index]
+        label = -1 if record.batch.labels is None else int(record.batch.labels[index])
+        readout = None
+        if record.readout is not None:
+            readout = record.readout[index, counted].double().flatten().tolist()
+        rows.append(
             {
-                "example_id": record.batch.example_id[at],
-                "label": int(record.batch.labels[at]) if record.batch.labels is not None else -1,
-                "predicted": int(record.predicted[at]),
-                "probs": record.probs[at].double().tolist(),
-                "tokens": tokens_of(at),
-                "query": _query(record, at, words),
-                "evidence": _evidence(record, at),
-                "attention": record.alpha[at][:, keep].double().flatten().tolist(),
-                "pair": _pair(record, at),
-                # (R,) weight on what is no content, such as [CLS] and [SEP]
-                "weight_on_marks": record.alpha[at][:, ~keep].double().sum(-1).tolist(),
+                "example_id": record.batch.example_id[index],
+                "label": label,
+                "predicted": int(record.predicted[index]),
+                "probs": record.probs[index].double().tolist(),
+                "tokens": item_texts(index),
+                "query": _query(record, index, words),
+                "evidence": _evidence(record, index),
+                "attention": record.alpha[index][:, counted].double().flatten().tolist(),
+                "pair": _pair(record, index),
+                # (R,) weight on what does not count, such as [CLS] and [SEP]
+                "weight_on_marks": record.alpha[index][:, ~counted].double().sum(-1).tolist(),
                 "furthest": None
-                if found is None
-                else found[place][:, keep].double().flatten().tolist(),
+                if other is None
+                else other[place][:, counted].double().flatten().tolist(),
                 "furthest_jsd": float(jsd[place]),
                 "furthest_upper": float(upper[place]),
-                "furthest_exact": bool(tight[place]),
+                "furthest_exact": bool(exact[place]),
                 "readout": readout,  # items × classes, row by row
                 "scores": [
-                    {"measure": name, "values": score[at][..., keep].double().flatten().tolist()}
+                    {
+                        "measure": name,
+                        "values": score[index][..., counted].double().flatten().tolist(),
+                    }
                     for name, score in scores.items()
                     if name not in ("attention", "random")
                 ],
             }
         )
-    return drawn
+    return rows
 
 
-def _alternatives(
+def _furthest_attention(
     model: AttentionModel,
     record: Record,
     seed: int,
-    wanted: list[int],
+    indices: list[int],
     furthest: dict[str, Any] | None,
 ) -> tuple[torch.Tensor | None, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The furthest equivalent attention of the wanted examples, as the audit found it; None if it was not run."""
+    """The answer of the audit `furthest` for some examples; None if it was not run."""
     if furthest is None:
-        none = torch.full((len(wanted),), torch.nan)
-        return None, none, none, torch.zeros_like(none, dtype=torch.bool)
+        nan = torch.full((len(indices),), torch.nan)
+        return None, nan, nan, torch.zeros_like(nan, dtype=torch.bool)
     with torch.no_grad():
-        found, jsd, upper, tight = alternative(model, record, seed, **furthest)
-    return found[wanted], jsd[wanted], upper[wanted], tight[wanted]
+        alpha, jsd, upper, exact = alternative(model, record, seed, **furthest)
+    return alpha[indices], jsd[indices], upper[indices], exact[indices]
 
 
-def _tokens_of_items(model: AttentionModel, record: Record, words: Sequence[str] | None) -> Any:
-    """at -> the text of each counted item of example `at`; by the model's own `spell` where no vocabulary is given."""
+def _item_texts(
+    model: AttentionModel, record: Record, words: Sequence[str] | None
+) -> Callable[[int], list[str]]:
+    """index -> the text of each counted item; by the model's own `spell` without a vocabulary."""
     spell = getattr(model, "spell", None) if words is None else None
 
-    def texts(at: int) -> list[str]:
+    def texts(index: int) -> list[str]:
+        counted = record.content[index].nonzero()[:, 0].tolist()
         if spell is not None:
-            spelled_items = spell(record, at)
-            return [spelled_items[item] for item in record.content[at].nonzero()[:, 0].tolist()]
-        tokens = record.batch.tokens[at].tolist()
-        items = record.item_of_token[at].tolist()
+            spelled_items = spell(record, index)
+            return [spelled_items[item] for item in counted]
+        tokens = record.batch.tokens[index].tolist()
+        items = record.item_of_token[index].tolist()
         spelled: dict[int, list[str]] = {}
         for token, item in zip(tokens, items, strict=True):
             if item >= 0:
-                spelled.setdefault(item, []).append(
-                    words[token] if words is not None else str(token)
-                )
-        counted = record.content[at].nonzero()[:, 0].tolist()
+                word = str(token) if words is None else words[token]
+                spelled.setdefault(item, []).append(word)
         return [" ".join(spelled.get(item, [])) for item in counted]
 
     return texts
 
 
-def _query(record: Record, at: int, words: Sequence[str] | None) -> str:
+def _query(record: Record, index: int, words: Sequence[str] | None) -> str:
     if record.batch.query is None or record.batch.query_mask is None or words is None:
         return ""
-    asked = record.batch.query[at][record.batch.query_mask[at]].tolist()
-    return " ".join(words[token] for token in asked[1:-1])  # without the start and end marks
+    tokens = record.batch.query[index][record.batch.query_mask[index]].tolist()
+    return " ".join(words[token] for token in tokens[1:-1])  # without the start and end marks
 
 
-def _pair(record: Record, at: int) -> list[int] | None:
-    """Of a pair of texts: 0 for each counted item of the first and 1 for each of the second."""
+def _pair(record: Record, index: int) -> list[int] | None:
+    """For a pair of texts: 0 for each counted item of the first text, 1 for each of the second."""
     pair = getattr(record.batch, "pair", None)
-    if pair is None or not bool(pair[at].any()):
+    if pair is None or not bool(pair[index].any()):
         return None
-    inside = record.item_of_token[at] >= 0
+    in_item = record.item_of_token[index] >= 0
     text = torch.zeros(record.content.shape[1], dtype=pair.dtype, device=pair.device)
-    text[record.item_of_token[at][inside]] = pair[at][inside]
-    return text[record.content[at]].tolist()
+    text[record.item_of_token[index][in_item]] = pair[index][in_item]
+    return text[record.content[index]].tolist()
 
 
-def _evidence(record: Record, at: int) -> list[bool] | None:
+def _evidence(record: Record, index: int) -> list[bool] | None:
+    """Whether each counted item is evidence; None if the data does not say."""
     if record.batch.evidence is None:
         return None
-    known = record.item_of_token[at][record.batch.evidence[at]]
-    marked = torch.zeros(record.content.shape[1], dtype=torch.bool, device=known.device)
-    marked[known[known >= 0]] = True
-    return marked[record.content[at]].tolist()
+    items = record.item_of_token[index][record.batch.evidence[index]]
+    is_evidence = torch.zeros(record.content.shape[1], dtype=torch.bool, device=items.device)
+    is_evidence[items[items >= 0]] = True
+    return is_evidence[record.content[index]].tolist()

@@ -1,4 +1,4 @@
-"""The names of attention rows as their model counts them, for a model that offers `row_names(record)`."""
+"""The names of attention rows, as given by a model that offers `row_names(record)`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from attnaudit.core.errors import InputError
 
 
 def row_names(model: AttentionModel, record: Record) -> list[str] | None:
-    """One name per row of the record, R in all; None for a model that names none."""
-    own = getattr(model, "row_names", None)
-    if own is None:
+    """One name per row of the record, R in all; None if the model does not name its rows."""
+    name_rows = getattr(model, "row_names", None)
+    if name_rows is None:
         return None
-    names = own(record)
+    names = name_rows(record)
     rows = record.alpha.shape[1]
     if not isinstance(names, (list, tuple)) or len(names) != rows or len(set(names)) < rows:
         raise InputError(
-            f"row_names(record) of {type(model).__name__} must return {rows} different names, one per row of attention; "
-            f"got {names!r}."
+            f"row_names(record) of {type(model).__name__} must return {rows} different names, "
+            f"one per row of attention; got {names!r}."
         )
     return [str(name) for name in names]

@@ -1,4 +1,4 @@
-"""Which audits and measures are asked for: the usual ones, all, names with options, or functions of the user's own."""
+"""Which audits and measures to run: the defaults, all, by name, or your own functions."""
 
 from __future__ import annotations
 
@@ -14,48 +14,71 @@ from attnaudit.measures import DEFAULT_MEASURES, MEASURES
 Choice = str | Callable[..., Any]
 
 
-def find_audits(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
-    """name -> function, all found before any long work starts."""
-    return _resolve(AUDITS, _as_list(AUDITS, DEFAULT_AUDITS, wanted), "audit")
+def find_audits(choices: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
+    """Name -> audit with its options bound; wrong names and options are rejected before any work.
+
+    Parameters
+    ----------
+    choices : sequence of str or callable, or None
+        Names, "name:option=value" or functions; "all" for every audit, None for the default ones.
+
+    Examples
+    --------
+    >>> list(find_audits(["permutation:shuffles=10", "furthest"]))
+    ['permutation:shuffles=10', 'furthest']
+    """
+    return _resolve(AUDITS, _as_list(AUDITS, DEFAULT_AUDITS, choices), "audit")
 
 
-def find_measures(wanted: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
-    """The same for measures; attention is always among them."""
-    listed = _as_list(MEASURES, DEFAULT_MEASURES, wanted)
-    return _resolve(
-        MEASURES, listed if "attention" in listed else ["attention", *listed], "measure"
-    )
+def find_measures(choices: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
+    """Name -> measure with its options bound; attention is always among them.
+
+    Parameters
+    ----------
+    choices : sequence of str or callable, or None
+        As for `find_audits`.
+
+    Examples
+    --------
+    >>> list(find_measures(["gradient"]))
+    ['attention', 'gradient']
+    """
+    listed = _as_list(MEASURES, DEFAULT_MEASURES, choices)
+    if "attention" not in listed:
+        listed = ["attention", *listed]
+    return _resolve(MEASURES, listed, "measure")
 
 
 def _as_list(
     known: dict[str, Callable[..., Any]],
-    usual: Sequence[str],
-    wanted: Sequence[Choice] | Choice | None,
+    defaults: Sequence[str],
+    choices: Sequence[Choice] | Choice | None,
 ) -> list[Choice]:
-    """The usual ones by default, everything for "all"; one choice stands for a list of one."""
-    if wanted is None:
-        return list(usual)
-    if wanted in ("all", ["all"], ("all",)):
+    """The defaults for None, everything for "all", a list of one for a single choice."""
+    if choices is None:
+        return list(defaults)
+    if choices in ("all", ["all"], ("all",)):
         return list(known)
-    return [wanted] if isinstance(wanted, str) or callable(wanted) else list(wanted)
+    return [choices] if isinstance(choices, str) or callable(choices) else list(choices)
 
 
 def _resolve(
-    known: dict[str, Callable[..., Any]], listed: list[Choice], kind: str
+    known: dict[str, Callable[..., Any]], choices: list[Choice], kind: str
 ) -> dict[str, Callable[..., Any]]:
-    found: dict[str, Callable[..., Any]] = {}
-    for choice in listed:
-        name = _text(choice)
-        if name in found or (callable(choice) and name in known and known[name] is not choice):
+    resolved: dict[str, Callable[..., Any]] = {}
+    for choice in choices:
+        name = _name(choice)
+        if name in resolved or (callable(choice) and name in known and known[name] is not choice):
             raise InputError(
-                f"There are two of the {kind} {name!r}. Give your own functions names of their own, and list each once."
+                f"There are two of the {kind} {name!r}. "
+                "Give your own functions names of their own, and list each once."
             )
-        found[name] = registry.find(known, choice, kind)
-    return found
+        resolved[name] = registry.find(known, choice, kind)
+    return resolved
 
 
-def _text(choice: Choice) -> str:
+def _name(choice: Choice) -> str:
     if isinstance(choice, str):
         return choice
-    inner = choice.func if isinstance(choice, partial) else choice
-    return getattr(inner, "__name__", type(inner).__name__)
+    function = choice.func if isinstance(choice, partial) else choice
+    return getattr(function, "__name__", type(function).__name__)

@@ -1,4 +1,25 @@
-"""Audits: (model, record, scores, seed) -> {(measure, metric): (B,) or (B,R)}; the papers' tests, each with what it can and cannot see."""
+"""Audits: the tests of attention from the literature, each declaring what it can and cannot detect.
+
+An audit is a function (model, record, scores, seed) -> {(measure, metric): (B,) or (B,R)}, where
+scores maps the name of each measure to its scores (B,N) or (B,R,N); a plain metric name stands for
+("", metric). Options are keyword-only parameters, chosen as "name:option=value". It raises
+`NotApplicable` with the reason if the question makes no sense for a model or its data. `corpus`
+holds audits of a whole corpus. Shape letters: B examples, T tokens, N items, R rows of attention,
+C classes, K alternatives.
+
+A new audit is one file with that function under `@declares(Declaration(...))`, and one line in
+`AUDITS` below: the registry is the only place that knows it.
+
+Examples
+--------
+>>> from attnaudit.audits import AUDITS
+>>> from attnaudit.models.glass import Glass, glass_batch
+>>> model = Glass("oracle")
+>>> record = model.read(glass_batch(3))
+>>> values = AUDITS["permutation"](model, record, {}, 0, shuffles=10)
+>>> values["", "tvd_median"].shape
+torch.Size([3])
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,5 +56,5 @@ AUDITS: dict[str, Audit] = {
     "stability": stability,
 }
 
-# Run where none are asked for. Stability joins them where other models are given.
+# Run unless others are chosen. Stability is added if other models are given.
 DEFAULT_AUDITS = tuple(name for name in AUDITS if name != "stability")

@@ -1,4 +1,4 @@
-"""What if alpha were …? The alternatives that audits ask for, and the cheapest right way to their logits."""
+"""What if the attention had been different? The alternatives that audits decode."""
 
 from __future__ import annotations
 
@@ -10,59 +10,42 @@ from attnaudit.core.contract import Record
 
 
 def flipped(logits: Tensor, record: Record) -> Tensor:
-    """(B,K) from logits (B,K,C): is another candidate strictly above the predicted class, beyond rounding? NaN logits: no."""
-    chosen = logits.gather(-1, record.predicted[:, None, None].expand(-1, logits.shape[1], 1))[
-        ..., 0
-    ]
+    """Whether logits (B,K,C) change the decision (B,K): another candidate is strictly above it.
+
+    By more than rounding error; NaN logits are no flip.
+    """
+    predicted = record.predicted[:, None, None].expand(-1, logits.shape[1], 1)
+    of_predicted = logits.gather(-1, predicted)[..., 0]
     if record.batch.classes is not None:
         logits = masking.fill(logits, record.batch.classes[:, None].expand_as(logits), -torch.inf)
     rounding = 8 * torch.finfo(record.logits.dtype).eps
-    return logits.amax(-1) - chosen > rounding * (1 + chosen.abs())
+    return logits.amax(-1) - of_predicted > rounding * (1 + of_predicted.abs())
 
 
 def permuted(alpha: Tensor, mask: Tensor, count: int, seed: int) -> Tensor:
     """`count` shuffles of each row of alpha (B,R,N) over its real items: (B,count,R,N).
 
-    The draws depend on (seed, number of real items) only: the same whatever the batch, and one set of shuffles serves all rows of a
-    length. Rows of one example that have as many items are therefore shuffled alike.
+    The draws depend on (seed, number of real items) only, not on the batch: all rows of the same
+    length share one set of shuffles, rows of the same example included.
     """
     batch, rows, items = alpha.shape
     real_first = (~mask).to(torch.int8).argsort(dim=-1, stable=True)  # (B,R,N)
-    length = mask.sum(-1)
+    lengths = mask.sum(-1)
     source = torch.arange(items, device=alpha.device).expand(batch, rows, count, items).clone()
-    for each in length.unique().tolist():
-        if each > 1:
-            draws = torch.rand(
-                count, each, generator=randomness.generator(seed, "permutation", each)
-            ).argsort(-1)
-            source[..., :each][length == each] = draws.to(alpha.device)
+    for length in lengths.unique().tolist():
+        if length > 1:
+            generator = randomness.generator(seed, "permutation", length)
+            draws = torch.rand(count, length, generator=generator).argsort(-1)
+            source[..., :length][lengths == length] = draws.to(alpha.device)
     compact = alpha.gather(-1, real_first)[:, :, None].expand(-1, -1, count, -1)
     shuffled = compact.gather(-1, source)
     back = real_first.argsort(-1)[:, :, None].expand(-1, -1, count, -1)
     return shuffled.gather(-1, back).transpose(1, 2)
 
 
-def drawn(mask: Tensor, count: int, seed: int) -> Tensor:
-    """`count` attentions (B,count,R,N) that are even on the simplex of each row's real items; 0 in a row without any.
-
-    The draws depend on (seed, number of real items) only, as in permuted.
-    """
-    batch, rows, items = mask.shape
-    real_first = (~mask).to(torch.int8).argsort(dim=-1, stable=True)
-    length = mask.sum(-1)
-    compact = torch.zeros(batch, rows, count, items, dtype=torch.float64, device=mask.device)
-    for each in length.unique().tolist():
-        if each > 0:
-            source = randomness.generator(seed, "random attention", each)
-            # Exponential numbers scaled to sum to 1 are even on the simplex.
-            weight = torch.empty(count, each, dtype=torch.float64).exponential_(generator=source)
-            compact[..., :each][length == each] = (weight / weight.sum(-1, keepdim=True)).to(
-                mask.device
-            )
-    back = real_first.argsort(-1)[:, :, None].expand(-1, -1, count, -1)
-    return compact.gather(-1, back).transpose(1, 2)
-
-
 def without_item(alpha: Tensor, mask: Tensor, drop: Tensor) -> Tensor:
-    """alpha with the items in drop (bool, same shape) taken out and the rest renormalised; NaN in a row where no weight is left."""
+    """alpha with the items in drop (bool, same shape) removed and the rest renormalised.
+
+    NaN in a row where no weight is left.
+    """
     return masking.renormalise(alpha, mask & ~drop)

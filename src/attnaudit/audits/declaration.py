@@ -1,4 +1,4 @@
-"""What an audit says of itself: its question, what each number means, what it can see and what it cannot."""
+"""What an audit declares: its question, the meaning of its metrics, and what it can detect."""
 
 from __future__ import annotations
 
@@ -17,9 +17,22 @@ AuditFunction = TypeVar("AuditFunction", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Metric:
-    """floor and ceiling: a number, or the name of a metric of the same audit ("tau@random") that plays the part.
+    """One number that an audit computes per example, with the values to compare it with.
 
-    scale: the least and the largest value possible; floor and ceiling themselves if omitted and both are numbers.
+    Parameters
+    ----------
+    meaning : str
+        In words.
+    floor, ceiling : float or str
+        The worst and the best value to expect: a number, or the name of a metric of the same audit
+        ("tau@random").
+    scale : (float, float), optional
+        The smallest and largest possible value; floor and ceiling if omitted and both are numbers.
+
+    Examples
+    --------
+    >>> Metric("Kendall's tau-b", floor="tau@random", ceiling=1.0, scale=CORRELATION).limits
+    (-1.0, 1.0)
     """
 
     meaning: str
@@ -29,7 +42,7 @@ class Metric:
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Between which a value must lie; None if it is not known."""
+        """The smallest and largest possible value; None if unknown."""
         if self.scale is not None or isinstance(self.floor, str) or isinstance(self.ceiling, str):
             return self.scale
         return (self.floor, self.ceiling)
@@ -37,22 +50,32 @@ class Metric:
 
 @dataclass(frozen=True)
 class Declaration:
+    """What an audit asks and what it can see.
+
+    Parameters
+    ----------
+    question : str
+    metrics : mapping of str to Metric
+    detects : tuple of str
+        The glass models (synthetic reference models) whose fault this audit shows.
+    blind : mapping of str to str
+        Glass model -> why its fault is invisible to this audit.
+    """
+
     question: str
     metrics: Mapping[str, Metric]
-    detects: tuple[str, ...] = ()  # glass models whose fault this audit shows
-    blind: Mapping[str, str] = field(
-        default_factory=dict
-    )  # glass model -> why its fault is invisible here
+    detects: tuple[str, ...] = ()
+    blind: Mapping[str, str] = field(default_factory=dict)
 
 
-# The ranges that most metrics have.
+# The scales of most metrics.
 SHARE = (0.0, 1.0)
 CORRELATION = DIFFERENCE = (-1.0, 1.0)
 DIVERGENCE = (0.0, math.log(2))  # Jensen–Shannon, nats
 
 
 def scales(declarations: Mapping[str, Declaration]) -> dict[str, dict[str, list[float]]]:
-    """audit -> metric -> its limits, as they are stored with the results."""
+    """Audit -> metric -> its limits, as stored with the results."""
     return {
         audit: {
             name: list(limits)
@@ -64,6 +87,17 @@ def scales(declarations: Mapping[str, Declaration]) -> dict[str, dict[str, list[
 
 
 def declares(declaration: Declaration) -> Callable[[AuditFunction], AuditFunction]:
+    """Attach a declaration to an audit.
+
+    Examples
+    --------
+    >>> @declares(Declaration("Is the text long?", {"long": Metric("over ten words", 0.0, 1.0)}))
+    ... def long(model, record, scores, seed):
+    ...     return {"long": record.length > 10}
+    >>> declaration_of(long).question
+    'Is the text long?'
+    """
+
     def mark(audit: AuditFunction) -> AuditFunction:
         audit.declaration = declaration  # type: ignore[attr-defined]
         return audit
@@ -72,7 +106,7 @@ def declares(declaration: Declaration) -> Callable[[AuditFunction], AuditFunctio
 
 
 def declaration_of(audit: Callable[..., Any]) -> Declaration:
-    """Also of an audit whose options are bound; an undeclared one (a user's) says nothing of itself."""
+    """The declaration of an audit, with or without bound options; an empty one if it has none."""
     while isinstance(audit, partial):
         audit = audit.func
     return getattr(audit, "declaration", Declaration(question="", metrics={}))

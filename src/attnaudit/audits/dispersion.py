@@ -1,4 +1,4 @@
-"""How spread out are attention and importance over the words, and the words over each state? (Meister et al. 2021, tables 1 and 2)"""
+"""How spread out are attention and importance over the words? (Meister et al. 2021, tables 1-2)"""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ from torch import Tensor
 
 from attnaudit import statistics
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
-from attnaudit.audits.per_row import by_row
+from attnaudit.audits.per_row import per_row
 from attnaudit.core import masking
 from attnaudit.core.contract import AttentionModel, Record
 
 
 @declares(
     Declaration(
-        question="How spread out are attention and importance over the words, and the words over each state?",
+        question="How spread out are attention and importance over the words?",
         metrics={
             "entropy": Metric(
-                "of the scores over the words, 1 = all alike, 0 = all on one", 0.0, 1.0
+                "normalised entropy of the scores over the words; 1 = uniform, 0 = all on one word",
+                0.0,
+                1.0,
             ),
-            "zeros": Metric("share of words with no attention at all", 0.0, 1.0),
+            "zeros": Metric("share of words with zero attention", 0.0, 1.0),
             "entropy_influence": Metric(
-                "of the words behind each state, mean over states; 1 = a state says nothing of one word",
+                "normalised entropy of the influence of the words on a state, mean over states",
                 0.0,
                 1.0,
             ),
         },
         blind={
-            "inert": "attention is as sharp as the Oracle's, although it cannot change the prediction",
-            "shifted": "attention is as sharp as the Oracle's, although on the wrong word",
+            "inert": "attention is as sharp as Oracle's, although it cannot change the prediction",
+            "shifted": "attention is as sharp as Oracle's, although on the wrong word",
         },
     )
 )
@@ -40,13 +42,22 @@ def dispersion(
     *,
     influence: bool = False,
 ) -> Values:
-    """Entropy divided by log N of |scores| scaled to sum to 1, for attention and every measure (B,R); NaN with fewer than two words
-    or where all scores are 0.
+    """Normalised entropy of attention and of every measure, scaled to sum to 1.
 
-    influence=true: also the mean over states of the entropy of eq. 5, how the words share in each hidden state; as many backward passes as words.
+    Parameters
+    ----------
+    influence : bool, default False
+        Also the entropy of the influence of the words on each hidden state (eq. 5); one backward
+        pass per word.
+
+    Returns
+    -------
+    dict of Tensor (B,R) or (B,)
+        `entropy` of |scores| divided by log N, NaN with fewer than two words or if all scores are
+        0; `zeros` of the attention; `entropy_influence`, the mean over states.
     """
     values: Values = {
-        (name, "entropy"): by_row(record, _entropy, score)
+        (name, "entropy"): per_row(record, _entropy, score)
         for name, score in scores.items()
         if name != "random"
     }
@@ -55,8 +66,8 @@ def dispersion(
     if influence:
         from attnaudit.measures.influence import influence_matrix
 
-        behind = influence_matrix(model, record)  # (B,N,N): state, word
-        spread = statistics.entropy(behind, record.content[:, None].expand_as(behind))
+        matrix = influence_matrix(model, record)  # (B,N,N): state, word
+        spread = statistics.entropy(matrix, record.content[:, None].expand_as(matrix))
         values["influence", "entropy_influence"] = masking.mean(
             spread.nan_to_num(0.0), record.content & ~spread.isnan()
         )

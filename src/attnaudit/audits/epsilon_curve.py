@@ -1,4 +1,4 @@
-"""How does the room for other attention grow with what counts as the same prediction? (Jain & Wallace 2019, with ε from 0.001 to 0.1)"""
+"""How far can attention move as the tolerance ε for the prediction grows? (Jain & Wallace 2019)"""
 
 from __future__ import annotations
 
@@ -9,30 +9,44 @@ from torch import Tensor
 from attnaudit.audits.declaration import Declaration, Metric, Values, declares
 from attnaudit.audits.furthest import alternative
 from attnaudit.core.contract import AttentionModel, Record
-from attnaudit.core.errors import NotApplicable
-from attnaudit.core.option_limits import Joined, Number, limits
+from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.core.option_limits import ParsedBy, limits
 
 EPSILONS = "0.001+0.002+0.005+0.01+0.02+0.05+0.1"
 
 
-def _names(epsilons: str) -> list[str]:
-    return [each for each in str(epsilons).split("+") if each]
+def _split(epsilons: str) -> list[str]:
+    return [epsilon for epsilon in str(epsilons).split("+") if epsilon]
 
 
-@limits(epsilons=Joined(Number(least=0, most=1)))
+def _epsilons(text: str) -> dict[str, float]:
+    found = {}
+    for each in _split(text):
+        try:
+            found[each] = float(each)
+        except ValueError:
+            found[each] = -1.0
+        if not 0 <= found[each] <= 1:
+            raise InputError(
+                f"epsilon_curve: epsilons are numbers from 0 to 1 joined by +; got {each!r}."
+            )
+    return found
+
+
+@limits(epsilons=ParsedBy(_epsilons))
 @declares(
     Declaration(
-        question="How does the room for other attention grow with what counts as the same prediction?",
+        question="How far can attention move as the tolerance for the prediction grows?",
         metrics={
-            f"{kind}_{each}": Metric(f"{meaning}, ε = {each}; nats", 0.0, math.log(2))
-            for each in _names(EPSILONS)
+            f"{kind}_{epsilon}": Metric(f"{meaning}, ε = {epsilon}; nats", 0.0, math.log(2))
+            for epsilon in _split(EPSILONS)
             for kind, meaning in {
                 "jsd": "JSD of the furthest attention with the same prediction",
                 "upper": "no attention with the same prediction is further",
             }.items()
         },
         detects=("inert",),
-        blind={"shifted": "the attention is pinned down as firmly as the Oracle's"},
+        blind={"shifted": "the attention is determined as closely as Oracle's"},
     )
 )
 def epsilon_curve(
@@ -44,14 +58,28 @@ def epsilon_curve(
     epsilons: str = EPSILONS,
     search: bool = False,
 ) -> Values:
-    """ε-max JSD at each ε, found and certified (B,). Without a readout or with more than two classes every ε takes a search
-    of its own: only with search=true."""
+    """The audit `furthest` for several ε.
+
+    Parameters
+    ----------
+    epsilons : str
+        Tolerances for the TVD of the prediction, joined by +.
+    search : bool, default False
+        Also run without a readout or with more than two classes, where every ε takes a gradient
+        search.
+
+    Returns
+    -------
+    dict of Tensor (B,)
+        `jsd_ε` (found) and `upper_ε` (certified) for each ε.
+    """
     if not search and (record.readout is None or record.logits.shape[1] > 2):
         raise NotApplicable(
-            "without a readout, or with more than two classes, every ε takes a search of its own; epsilon_curve:search=true does it"
+            "without a readout, or with more than two classes, every ε takes a search of its own; "
+            "epsilon_curve:search=true does it"
         )
     values: Values = {}
-    for each in _names(epsilons):
-        _, jsd, upper, _ = alternative(model, record, seed, epsilon=float(each))
-        values["", f"jsd_{each}"], values["", f"upper_{each}"] = jsd, upper
+    for name, epsilon in _epsilons(epsilons).items():
+        _, jsd, upper, _ = alternative(model, record, seed, epsilon=epsilon)
+        values["", f"jsd_{name}"], values["", f"upper_{name}"] = jsd, upper
     return values

@@ -1,4 +1,7 @@
-"""Does the prediction fall without the most important words, and stand with them alone? (DeYoung et al. 2020; Samek et al. 2016)"""
+"""Are the most important words necessary, and are they sufficient? (DeYoung et al. 2020)
+
+The curves over shares of words follow Samek et al. (2016).
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,18 @@ import torch
 from torch import Tensor
 
 from attnaudit.audits.declaration import DIFFERENCE, Declaration, Metric, Values, declares
+from attnaudit.audits.per_row import mean_over_rows
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.core.errors import InputError, NotApplicable
-from attnaudit.core.option_limits import OneOf, ParsedBy, limits
+from attnaudit.core.option_limits import ParsedBy, limits
 
 SHARES = "1+5+10+20+50"
 RANKINGS = "attention+gradient+leave_one_out+random"
 _TOKENS_AT_ONCE = 2**15
-_LISTED = tuple(SHARES.split("+"))
 
 
-def _each(name: str, meaning: str) -> dict[str, Metric]:
+def _per_share(name: str, meaning: str) -> dict[str, Metric]:
     return {
         f"{name}_{share}": Metric(
             f"{meaning}, {share} % of the words",
@@ -25,43 +28,56 @@ def _each(name: str, meaning: str) -> dict[str, Metric]:
             f"{name}_{share}@leave_one_out",
             DIFFERENCE,
         )
-        for share in _LISTED
+        for share in SHARES.split("+")
     }
 
 
 def _fractions(shares: str) -> dict[str, float]:
-    found = {}
-    for each in str(shares).split("+"):
+    """Share in per cent, as written -> fraction."""
+    fractions = {}
+    for share in str(shares).split("+"):
         try:
-            found[each] = float(each) / 100
+            fractions[share] = float(share) / 100
         except ValueError:
-            found[each] = -1.0
-        if not 0 < found[each] <= 1:
+            fractions[share] = -1.0
+        if not 0 < fractions[share] <= 1:
             raise InputError(
-                f"erasure: shares are per cent above 0 and at most 100, joined by +; got {each!r}."
+                f"erasure: shares are per cent above 0 and at most 100, joined by +; got {share!r}."
             )
-    return found
+    return fractions
 
 
-@limits(shares=ParsedBy(_fractions), form=OneOf(("delete", "replace")))
+def _form(form: str, token: int | None = None) -> None:
+    if form not in ("delete", "replace"):
+        raise _wrong_form(form, token)
+
+
+def _wrong_form(form: str, token: int | None) -> InputError:
+    return InputError(
+        f"erasure: form is delete, or replace with token=NUMBER of the word put in; got form={form}, token={token}."
+    )
+
+
+@limits(shares=ParsedBy(_fractions), form=ParsedBy(_form))
 @declares(
     Declaration(
-        question="Does the prediction fall without the most important words, and stand with them alone?",
+        question="Are the most important words necessary, and are they sufficient?",
         metrics={
             "comprehensiveness": Metric(
-                "fall of the predicted probability without the top words, mean over the shares (AOPC)",
+                "drop of the predicted probability without the top words, mean over shares (AOPC)",
                 "comprehensiveness@random",
                 "comprehensiveness@leave_one_out",
                 DIFFERENCE,
             ),
             "sufficiency": Metric(
-                "fall of the predicted probability with the top words alone, mean over the shares; less is better",
+                "drop of the predicted probability with the top words only, mean over shares; "
+                "lower is better",
                 "sufficiency@random",
                 "sufficiency@leave_one_out",
                 DIFFERENCE,
             ),
-            **_each("comprehensiveness", "fall without the top words"),
-            **_each("sufficiency", "fall with the top words alone; less is better"),
+            **_per_share("comprehensiveness", "drop without the top words"),
+            **_per_share("sufficiency", "drop with the top words only; lower is better"),
         },
         detects=("shifted",),
         blind={
@@ -80,28 +96,44 @@ def erasure(
     form: str = "delete",
     token: int | None = None,
 ) -> Values:
-    """p(ŷ) with all words minus p(ŷ) without the top share (comprehensiveness) or with it alone (sufficiency): (B,).
+    """Comprehensiveness and sufficiency: erase the top words, or all others, and read again.
 
-    The top share is ⌈share·N⌉ words, ties in random order; the text is read again, attention computed anew. form: `delete` takes the
-    words out and closes the gap; `replace` puts `token` (of <unk>, or a mask token) in their place. NaN where nothing would be left.
+    The top words are the first ⌈share·N⌉ of the ranking, ties in random order.
+
+    Parameters
+    ----------
+    rankings : str
+        Measures whose rankings are tested, joined by +; those not computed are skipped.
+    shares : str
+        Shares of the words in per cent, joined by +.
+    form : {"delete", "replace"}
+        delete: remove the words and close the gap. replace: put `token` in their place.
+    token : int, optional
+        Id of the word to put in with form=replace, such as <unk> or a mask token.
+
+    Returns
+    -------
+    dict of Tensor (B,)
+        `comprehensiveness`, p(ŷ) minus p(ŷ) without the top words, and `sufficiency`, p(ŷ) minus
+        p(ŷ) with the top words only: per share and as the mean over shares. NaN where nothing would
+        be left of the text.
     """
     fractions = _fractions(shares)
-    if form not in ("delete", "replace") or (form == "replace") != (token is not None):
-        raise InputError("erasure: form is delete, or replace with token=NUMBER of the word put in; "
-                         f"got form={form}, token={token}.")  # fmt: skip
+    if (form == "replace") != (token is not None):
+        raise _wrong_form(form, token)
     names = [name for name in str(rankings).split("+") if name in scores]
     if not names:
         raise NotApplicable(f"none of the rankings {rankings} was computed")
     values: Values = {}
     for name in names:
-        # Words are erased for all rows at once, so the rows' mean ranks them.
-        score = scores[name] if scores[name].dim() == 2 else scores[name].mean(1)
-        falls = _falls(model, record, score, seed, fractions, token)
-        values |= {(name, metric): fall for metric, fall in falls.items()}
+        # Words are erased for all rows at once, so they are ranked by the mean over rows.
+        score = mean_over_rows(scores[name])
+        drops = _drops(model, record, score, seed, fractions, token)
+        values |= {(name, metric): drop for metric, drop in drops.items()}
     return values
 
 
-def _falls(
+def _drops(
     model: AttentionModel,
     record: Record,
     score: Tensor,
@@ -113,35 +145,35 @@ def _falls(
     keys = randomness.keys(seed, "erasure", record.batch.example_id)
     tie_break = randomness.uniform(keys, score.shape[1]).to(score.device)
     order = masking.descending(score.nan_to_num(-torch.inf), real, tie_break)
-    place = order.argsort(-1)  # (B,N) of each item in the ranking
+    rank = order.argsort(-1)  # (B,N) of each item, from 0
     count = real.sum(-1)
-    falls: dict[str, Tensor] = {}
+    drops: dict[str, Tensor] = {}
     for share, fraction in fractions.items():
-        top = real & (place < (fraction * count.double()).ceil().long()[:, None])
-        falls[f"comprehensiveness_{share}"] = _fall(model, record, top, token)
-        falls[f"sufficiency_{share}"] = _fall(model, record, real & ~top, token)
+        top = real & (rank < (fraction * count.double()).ceil().long()[:, None])
+        drops[f"comprehensiveness_{share}"] = _drop(model, record, top, token)
+        drops[f"sufficiency_{share}"] = _drop(model, record, real & ~top, token)
     for name in ("comprehensiveness", "sufficiency"):
-        falls[name] = torch.stack([falls[f"{name}_{share}"] for share in fractions]).nanmean(0)
+        drops[name] = torch.stack([drops[f"{name}_{share}"] for share in fractions]).nanmean(0)
     unknown = (score.isnan() & real).any(-1)
-    return {name: fall.masked_fill(unknown, torch.nan) for name, fall in falls.items()}
+    return {name: drop.masked_fill(unknown, torch.nan) for name, drop in drops.items()}
 
 
-def _fall(model: AttentionModel, record: Record, items: Tensor, token: int | None) -> Tensor:
-    """(B,) p(ŷ) minus what is left of it without the items (B,N)."""
-    inside = record.item_of_token >= 0
-    gone = items.gather(1, record.item_of_token.clamp_min(0)) & inside
+def _drop(model: AttentionModel, record: Record, items: Tensor, token: int | None) -> Tensor:
+    """p(ŷ) minus p(ŷ) without the items (B,N): (B,)."""
+    in_item = record.item_of_token >= 0
+    erased = items.gather(1, record.item_of_token.clamp_min(0)) & in_item
     nothing_left = ~(record.content & ~items).any(-1)
     parts = torch.arange(len(record.batch)).split(
         max(1, _TOKENS_AT_ONCE // record.batch.tokens.shape[1])
     )
     predicted = record.predicted[:, None]
-    left = torch.cat([_probs(model, record.batch, part, gone, token) for part in parts])
-    fall = (record.probs.double() - left.double()).gather(1, predicted)[:, 0]
-    return fall if token is not None else fall.masked_fill(nothing_left, torch.nan)
+    left = torch.cat([_probs(model, record.batch, part, erased, token) for part in parts])
+    drop = (record.probs.double() - left.double()).gather(1, predicted)[:, 0]
+    return drop if token is not None else drop.masked_fill(nothing_left, torch.nan)
 
 
 def _probs(
-    model: AttentionModel, batch: Batch, rows: Tensor, gone: Tensor, token: int | None
+    model: AttentionModel, batch: Batch, rows: Tensor, erased: Tensor, token: int | None
 ) -> Tensor:
-    part, gone = batch.rows(rows), gone[rows]
-    return model.read(part.without(gone) if token is None else part.replaced(gone, token)).probs
+    part, erased = batch.rows(rows), erased[rows]
+    return model.read(part.without(erased) if token is None else part.replaced(erased, token)).probs

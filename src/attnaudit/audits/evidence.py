@@ -1,4 +1,4 @@
-"""Does the ranking find the words known to decide? (planted evidence, supporting facts, human rationales)"""
+"""Does the ranking find the words known to decide? (planted words, facts, human rationales)"""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from attnaudit.statistics import retrieval
     Declaration(
         question="Does the ranking find the words known to decide?",
         metrics={
-            "hit": Metric(
-                "the top item is evidence; floor: what a random item would be", "share", 1.0, SHARE
-            ),
+            "hit": Metric("the top item is evidence; floor: a random item", "share", 1.0, SHARE),
             "auprc": Metric(
-                "area under precision–recall of evidence by the ranking", "auprc@random", 1.0, SHARE
+                "average precision of the ranking on the evidence", "auprc@random", 1.0, SHARE
             ),
             "token_f1": Metric(
                 "F1 of as many top items as there are evidence items", "token_f1@random", 1.0, SHARE
@@ -36,9 +34,14 @@ from attnaudit.statistics import retrieval
     )
 )
 def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int) -> Values:
-    """hit@1, average precision, token-F1, IoU-F1 and mass on the evidence, for attention and every measure, row by row on the items the row may attend to;
-    `share` is the evidence's share of those items, what uniform weight would have on it and a random item would hit. NaN for a row
-    without evidence.
+    """Compare the ranking of attention and every measure with the evidence, row by row.
+
+    Returns
+    -------
+    dict of Tensor (B,R)
+        `hit` (of the top item), `auprc`, `token_f1`, `iou_f1` and `mass` on the evidence, on the
+        items the row may attend to; `share` of those items that are evidence, which uniform weights
+        would have as mass and a random item as hit. NaN for a row without evidence.
     """
     if record.batch.evidence is None:
         raise NotApplicable("the data does not say which words are evidence")
@@ -48,17 +51,16 @@ def evidence(model: AttentionModel, record: Record, scores: dict[str, Tensor], s
     truth = known[:, None].expand_as(mask)
     values: Values = {}
     keys = randomness.keys(seed, "evidence", record.batch.example_id)
-    tie_break = (
-        randomness.uniform(keys, items).to(mask.device)[:, None].expand_as(mask).flatten(0, 1)
-    )
+    draws = randomness.uniform(keys, items).to(mask.device)
+    tie_break = draws[:, None].expand_as(mask).flatten(0, 1)
     for name, score in scores.items():
         rows = score if score.dim() == 3 else score[:, None].expand_as(mask)
-        flat_rows, flat_truth, flat_mask = (each.flatten(0, 1) for each in (rows, truth, mask))
-        chosen = retrieval.top_as_many(flat_rows, flat_truth, flat_mask, tie_break)
+        flat_rows, flat_truth, flat_mask = (part.flatten(0, 1) for part in (rows, truth, mask))
+        top = retrieval.top_as_many(flat_rows, flat_truth, flat_mask, tie_break)
         unknown = (flat_rows.isnan() & flat_mask).any(-1)
         for metric, compare in _ON_SETS.items():
-            found = compare(chosen, flat_truth, flat_mask).masked_fill(unknown, torch.nan)
-            values[name, metric] = found.view(mask.shape[:2])
+            value = compare(top, flat_truth, flat_mask).masked_fill(unknown, torch.nan)
+            values[name, metric] = value.view(mask.shape[:2])
         for metric, function in _METRICS.items():
             values[name, metric] = function(flat_rows, flat_truth, flat_mask).view(mask.shape[:2])
     share = masking.mean(truth.double(), mask)

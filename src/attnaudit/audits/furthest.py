@@ -1,4 +1,4 @@
-"""How different could the attention have been, with the same prediction? (Jain & Wallace 2019, algorithm 3)"""
+"""How different could attention be with the same prediction? (Jain & Wallace 2019, algorithm 3)"""
 
 from __future__ import annotations
 
@@ -13,47 +13,46 @@ from attnaudit.audits import gradient_search
 from attnaudit.audits.declaration import DIVERGENCE, Declaration, Metric, Values, declares
 from attnaudit.core import masking
 from attnaudit.core.contract import AttentionModel, Record
-from attnaudit.core.fidelity import check_fidelity, fidelity_of
-from attnaudit.core.option_limits import Number, ParsedBy, limits
-from attnaudit.exact.slab import one_hot_jsd
+from attnaudit.core.option_limits import Fidelity, Number, limits
+from attnaudit.exact.jsd import one_hot_jsd
 
-FIDELITIES = ("corrected", "code", "paper")
-Answer = tuple[Tensor, Tensor, Tensor, Tensor]
-# One answer for each question: the audit asks, and whoever draws its answer asks again.
-_ANSWERED: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKeyDictionary()
+FIDELITY = Fidelity("the audit furthest", ("corrected", "code", "paper"))
+Answer = tuple[Tensor, Tensor, Tensor, Tensor]  # alpha, jsd, upper, exact
+# Answers are kept as long as their record: the audit and the example store both need them.
+_ANSWERS: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKeyDictionary()
 
 
 @limits(
     epsilon=Number(least=0, most=1),
-    fidelity=ParsedBy(fidelity_of("the audit furthest", FIDELITIES)),
+    fidelity=FIDELITY,
 )
 @declares(
     Declaration(
-        question="How different could the attention have been, with the same prediction?",
+        question="How different could attention be with the same prediction?",
         metrics={
             "jsd": Metric(
-                "JSD of the furthest attention with the same prediction, nats",
+                "JSD of the furthest attention with the same prediction, in nats",
                 0.0,
                 "jsd_any",
                 DIVERGENCE,
             ),
             "upper": Metric(
-                "no attention with the same prediction is further than this",
+                "upper bound: no attention with the same prediction is further",
                 0.0,
                 "jsd_any",
                 DIVERGENCE,
             ),
             "jsd_share": Metric("jsd as a share of the furthest any attention could be", 0.0, 1.0),
             "upper_share": Metric("upper as a share of the same", 0.0, 1.0),
-            "exact": Metric("jsd and upper are one: this is the true maximum", 0.0, 1.0),
-            "found": Metric("some other attention with the same prediction was found", 0.0, 1.0),
-            "tvd": Metric("change of the prediction under it", 0.0, 1.0),
+            "exact": Metric("jsd equals upper: this is the true maximum", 0.0, 1.0),
+            "found": Metric("another attention with the same prediction was found", 0.0, 1.0),
+            "tvd": Metric("change of the prediction under that attention", 0.0, 1.0),
             "jsd_any": Metric(
                 "the furthest any attention could be, whatever the prediction", 0.0, math.log(2)
             ),
         },
         detects=("inert",),
-        blind={"shifted": "the attention is pinned down as firmly as the Oracle's"},
+        blind={"shifted": "the attention is determined as closely as Oracle's"},
     )
 )
 def furthest(
@@ -65,24 +64,39 @@ def furthest(
     epsilon: float = 0.01,
     fidelity: str = "corrected",
 ) -> Values:
-    """ε-max JSD: `jsd` (found), `upper` (certified), `exact` (the two agree), `tvd` (what it costs), and `jsd_any`, the ceiling:
-    the furthest any attention could be, whatever the prediction. `jsd_share`, `upper_share`: as shares of that; NaN with one item.
+    """The attention furthest from the model's own whose prediction is within ε: the ε-max JSD.
 
-    corrected: exact with a readout and two classes, a certified interval with more, a search without a readout. code, paper: the
-    search of Jain & Wallace as released and as printed, which can fall short; a failed search counts 0, as there.
+    Parameters
+    ----------
+    epsilon : float, default 0.01
+        Tolerance for the TVD of the prediction.
+    fidelity : {"corrected", "code", "paper"}
+        corrected: exact with a readout and two classes, a certified interval with more classes, a
+        gradient search without a readout. code, paper: the search of Jain & Wallace as released and
+        as printed, which can fall short; a failed search counts as 0, as there.
+
+    Returns
+    -------
+    dict of Tensor (B,)
+        `jsd` (found), `upper` (certified), `exact` (whether they agree), `found`, `tvd` (of the
+        prediction), `jsd_any`, the largest JSD whatever the prediction, and `jsd_share` and
+        `upper_share` relative to it; NaN with one item.
     """
-    found, jsd, upper, tight = alternative(model, record, seed, epsilon=epsilon, fidelity=fidelity)
-    anything = unconstrained(record)
-    moved = statistics.tvd(_probs(model, record, found), record.probs)
+    alpha, jsd, upper, is_exact = alternative(
+        model, record, seed, epsilon=epsilon, fidelity=fidelity
+    )
+    largest = unconstrained(record)
+    logits = model.decode(record, alpha.to(record.alpha.dtype))
+    probs = masking.probabilities(logits, record.batch.classes)
     return {
         ("", "jsd"): jsd,
         ("", "upper"): upper,
-        ("", "exact"): tight.double(),
+        ("", "exact"): is_exact.double(),
         ("", "found"): (jsd > 0).double(),
-        ("", "tvd"): moved,
-        ("", "jsd_any"): anything,
-        ("", "jsd_share"): jsd / anything.where(anything > 0, torch.nan),
-        ("", "upper_share"): upper / anything.where(anything > 0, torch.nan),
+        ("", "tvd"): statistics.tvd(probs, record.probs),
+        ("", "jsd_any"): largest,
+        ("", "jsd_share"): jsd / largest.where(largest > 0, torch.nan),
+        ("", "upper_share"): upper / largest.where(largest > 0, torch.nan),
     }
 
 
@@ -94,13 +108,16 @@ def alternative(
     epsilon: float = 0.01,
     fidelity: str = "corrected",
 ) -> Answer:
-    """The attention itself (B,R,N), its JSD, the upper bound and whether they are one, each (B,)."""
-    check_fidelity(fidelity, FIDELITIES, "the audit furthest")
-    known = _ANSWERED.setdefault(record, {})
-    asked = (id(model), seed, epsilon, fidelity)
-    if asked not in known:
-        known[asked] = _answer(model, record, seed, epsilon, fidelity)
-    return known[asked]
+    """The furthest attention (B,R,N), its JSD, the upper bound, and whether they are equal (B,).
+
+    Parameters are those of `furthest`.
+    """
+    FIDELITY.check("fidelity", fidelity)
+    answers = _ANSWERS.setdefault(record, {})
+    key = (id(model), seed, epsilon, fidelity)
+    if key not in answers:
+        answers[key] = _answer(model, record, seed, epsilon, fidelity)
+    return answers[key]
 
 
 def _answer(
@@ -116,16 +133,14 @@ def _answer(
         )
         return answer.alpha[:, None], answer.jsd, answer.upper, answer.exact
     settings = gradient_search.SETTINGS[fidelity]
-    found, jsd = gradient_search.search(model, record, seed, epsilon=epsilon, settings=settings)
-    return found, jsd, unconstrained(record), torch.zeros_like(jsd, dtype=torch.bool)
+    alpha, jsd = gradient_search.search(model, record, seed, epsilon=epsilon, settings=settings)
+    return alpha, jsd, unconstrained(record), torch.zeros_like(jsd, dtype=torch.bool)
 
 
 def unconstrained(record: Record) -> Tensor:
-    """The largest JSD any attention could have, mean over the rows (B,): all weight on the least attended item."""
+    """The largest JSD any attention could have, mean over rows (B,).
+
+    It is that of all weight on the least attended item.
+    """
     alone = masking.fill(one_hot_jsd(record.alpha.double()), record.mask, -1.0).amax(-1)
     return alone.masked_fill(~record.mask.any(-1), torch.nan).nanmean(-1).clamp_max(math.log(2))
-
-
-def _probs(model: AttentionModel, record: Record, alpha: Tensor) -> Tensor:
-    logits = model.decode(record, alpha.to(record.alpha.dtype))
-    return masking.probabilities(logits, record.batch.classes)

@@ -1,4 +1,4 @@
-"""Audits that look at one attention row at a time, on the items that row may attend to and that count."""
+"""Compute a statistic row by row, on the counted items that each attention row may attend to."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from torch import Tensor
 from attnaudit.core.contract import Record
 
 
-def by_row(record: Record, function: Callable[..., Tensor], *scores: Tensor) -> Tensor:
-    """(B,R): function(*scores of the row (B,N), mask (B,N)) -> (B,) for every row; scores (B,N) are the same for all of them."""
+def per_row(record: Record, function: Callable[..., Tensor], *scores: Tensor) -> Tensor:
+    """function(*scores of a row (B,N), mask (B,N)) -> (B,), for every row: (B,R).
+
+    scores are (B,R,N), or (B,N) if they are the same for all rows.
+    """
     rows = range(record.mask.shape[1])
     return torch.stack(
         [
             function(
-                *(of_row(score, row) for score in scores), record.content & record.mask[:, row]
+                *(row_of(score, row) for score in scores), record.content & record.mask[:, row]
             )
             for row in rows
         ],
@@ -24,5 +27,11 @@ def by_row(record: Record, function: Callable[..., Tensor], *scores: Tensor) -> 
     )
 
 
-def of_row(scores: Tensor, row: int) -> Tensor:
+def row_of(scores: Tensor, row: int) -> Tensor:
+    """The scores (B,N) of one row of scores (B,R,N) or (B,N)."""
     return scores if scores.dim() == 2 else scores[:, row]
+
+
+def mean_over_rows(scores: Tensor) -> Tensor:
+    """The mean (B,N) over the rows of scores (B,R,N); scores (B,N) unchanged."""
+    return scores if scores.dim() == 2 else scores.mean(1)

@@ -1,4 +1,4 @@
-"""Does the prediction change when the attention weights are shuffled? (Jain & Wallace 2019, algorithm 2)"""
+"""Does the prediction change when attention is shuffled? (Jain & Wallace 2019, algorithm 2)"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from attnaudit.core.option_limits import COUNT, limits
                 "mean change of the prediction over the shuffles", 0.0, "tvd_reach", SHARE
             ),
             "tvd_reach": Metric(
-                "the largest change that any attention could cause (1 with more than two classes)",
+                "the largest change any attention could cause (1 with more than two classes)",
                 0.0,
                 1.0,
             ),
@@ -35,7 +35,7 @@ from attnaudit.core.option_limits import COUNT, limits
         },
         detects=("inert",),
         blind={
-            "shifted": "attention does decide here; that it points at the wrong word changes nothing"
+            "shifted": "attention does decide; that it points at the wrong word changes nothing"
         },
     )
 )
@@ -47,35 +47,51 @@ def permutation(
     *,
     shuffles: int = 100,
 ) -> Values:
-    """Median and mean TVD over `shuffles` shuffles of alpha over the real items, all rows jointly; the share that flips the decision.
+    """Shuffle alpha over the real items, all rows together, and decode.
 
-    `tvd_reach`, the ceiling: the largest change any attention could cause, known for two classes; 1 with more. NaN without a readout.
+    Parameters
+    ----------
+    shuffles : int, default 100
+        Monte-Carlo draws per example.
+
+    Returns
+    -------
+    dict of Tensor (B,), `max_attention` (B,R)
+        `tvd_median` and `tvd_mean` of the prediction over the shuffles, the share `flipped`, and
+        the ceiling `tvd_reach`: the largest change any attention could cause, known for two
+        classes, 1 with more, NaN without a readout.
     """
     shuffled = permuted(record.alpha, record.mask, shuffles, seed)
     logits = logits_under(model, record, shuffled)
-    moved = statistics.tvd(
-        masking.probabilities(logits, record.batch.classes), record.probs[:, None]
-    )
-    values: Values = {
-        ("", "tvd_median"): moved.quantile(
-            0.5, dim=1
-        ),  # not .median(), which takes the lower of the middle two
-        ("", "tvd_mean"): moved.mean(1),
-        ("", "flipped"): flipped(logits, record).double().mean(1),
+    return {
+        **changes(logits, record),
         ("", "max_attention"): record.alpha.amax(-1),
         ("", "tvd_reach"): reach(record),
     }
-    return values
+
+
+def changes(logits: Tensor, record: Record) -> Values:
+    """Median and mean TVD and the share of flips (B,) over K alternatives, from logits (B,K,C)."""
+    probs = masking.probabilities(logits, record.batch.classes)
+    change = statistics.tvd(probs, record.probs[:, None])
+    return {
+        # Not .median(), which takes the lower of the two middle values.
+        ("", "tvd_median"): change.quantile(0.5, dim=1),
+        ("", "tvd_mean"): change.mean(1),
+        ("", "flipped"): flipped(logits, record).double().mean(1),
+    }
 
 
 def reach(record: Record) -> Tensor:
-    """(B,) no attention moves the prediction further: with two classes, all weight on the best item; 1 with more; NaN without a readout."""
+    """The largest TVD any attention could cause (B,); NaN without a readout.
+
+    With two classes, that of all weight on one item. With more, a mixture of items can cause more
+    than any one of them: 1.
+    """
     if record.readout is None:
         return torch.full_like(record.logits[:, 0], torch.nan)
-    if (
-        record.logits.shape[1] > 2
-    ):  # a mixture of items can then move it further than any one of them
+    if record.logits.shape[1] > 2:
         return torch.ones_like(record.logits[:, 0])
-    alone = masking.probabilities(record.readout, record.batch.classes)
-    moved = statistics.tvd(alone, record.probs[:, None])
-    return masking.fill(moved, record.mask[:, 0], -1.0).amax(-1)
+    of_items = masking.probabilities(record.readout, record.batch.classes)
+    change = statistics.tvd(of_items, record.probs[:, None])
+    return masking.fill(change, record.mask[:, 0], -1.0).amax(-1)

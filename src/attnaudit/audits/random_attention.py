@@ -1,23 +1,21 @@
-"""Does the prediction change under attention drawn at random? (the control of Wiegreffe & Pinter 2019, without retraining)"""
+"""Does the prediction change under random attention? (after Wiegreffe & Pinter 2019)"""
 
 from __future__ import annotations
 
 from torch import Tensor
 
-from attnaudit import statistics
-from attnaudit.audits.counterfactual import drawn, flipped
 from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
-from attnaudit.audits.permutation import reach
-from attnaudit.core import masking
+from attnaudit.audits.permutation import changes, reach
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
 from attnaudit.core.option_limits import COUNT, limits
+from attnaudit.core.simplex import random_alpha_by_length
 
 
 @limits(draws=COUNT)
 @declares(
     Declaration(
-        question="Does the prediction change under attention drawn at random?",
+        question="Does the prediction change under random attention?",
         metrics={
             "tvd_median": Metric(
                 "median change of the prediction over the draws", 0.0, "tvd_reach", SHARE
@@ -26,7 +24,7 @@ from attnaudit.core.option_limits import COUNT, limits
                 "mean change of the prediction over the draws", 0.0, "tvd_reach", SHARE
             ),
             "tvd_reach": Metric(
-                "the largest change that any attention could cause (1 with more than two classes)",
+                "the largest change any attention could cause (1 with more than two classes)",
                 0.0,
                 1.0,
             ),
@@ -34,25 +32,28 @@ from attnaudit.core.option_limits import COUNT, limits
         },
         detects=("inert",),
         blind={
-            "shifted": "attention does decide here; that it points at the wrong word changes nothing"
+            "shifted": "attention does decide; that it points at the wrong word changes nothing"
         },
     )
 )
 def random_attention(
     model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int, *, draws: int = 100
 ) -> Values:
-    """Median and mean TVD over `draws` attentions, every row even on its simplex (Dirichlet 1); the share that flips the decision.
+    """Decode attention drawn uniformly from the simplex of each row (flat Dirichlet).
 
-    Permutation keeps the weights and moves them; here they are others too. Long texts make such draws nearly uniform.
+    No retraining, unlike the control in the paper. Permutation moves the model's weights; here the
+    weights are others too. In long texts such draws are nearly uniform attention.
+
+    Parameters
+    ----------
+    draws : int, default 100
+        Monte-Carlo draws per example.
+
+    Returns
+    -------
+    dict of Tensor (B,)
+        `tvd_median`, `tvd_mean`, `flipped` and `tvd_reach`, as in permutation.
     """
-    alternatives = drawn(record.mask, draws, seed).to(record.alpha.dtype)
+    alternatives = random_alpha_by_length(record.mask, draws, seed).to(record.alpha.dtype)
     logits = logits_under(model, record, alternatives)
-    moved = statistics.tvd(
-        masking.probabilities(logits, record.batch.classes), record.probs[:, None]
-    )
-    return {
-        ("", "tvd_median"): moved.quantile(0.5, dim=1),
-        ("", "tvd_mean"): moved.mean(1),
-        ("", "flipped"): flipped(logits, record).double().mean(1),
-        ("", "tvd_reach"): reach(record),
-    }
+    return {**changes(logits, record), ("", "tvd_reach"): reach(record)}

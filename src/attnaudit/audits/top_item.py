@@ -1,4 +1,4 @@
-"""Does removing the most attended item change more than removing a random one? (Serrano & Smith 2019)"""
+"""Does removing the top item change more than removing a random one? (Serrano & Smith 2019)"""
 
 from __future__ import annotations
 
@@ -13,26 +13,25 @@ from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, dec
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
-from attnaudit.core.fidelity import fidelity_of
-from attnaudit.core.option_limits import ParsedBy, limits
-
-FIDELITIES = ("corrected", "code")
+from attnaudit.core.option_limits import Fidelity, limits
 
 
-@limits(fidelity=ParsedBy(fidelity_of("the audit top_item", FIDELITIES)))
+@limits(fidelity=Fidelity("the audit top_item", ("corrected", "code")))
 @declares(
     Declaration(
         question="Does removing the most attended item change more than removing a random one?",
         metrics={
             "delta_js": Metric(
-                "JS divergence of outputs, top item removed minus random item removed",
+                "JSD of the prediction, top item removed minus random item removed",
                 0.0,
                 "js_reach",
                 (-math.log(2), math.log(2)),
             ),
-            "js_reach": Metric("JS divergence when the top item is removed", 0.0, math.log(2)),
+            "js_reach": Metric(
+                "JSD of the prediction when the top item is removed", 0.0, math.log(2)
+            ),
             "delta_alpha": Metric(
-                "weight of the top item minus weight of the random one", 0.0, 1.0
+                "weight of the top item minus weight of the random item", 0.0, 1.0
             ),
             "flips_top": Metric(
                 "removing the top item flips the decision", "flips_random", 1.0, SHARE
@@ -44,7 +43,7 @@ FIDELITIES = ("corrected", "code")
             "flips_neither": Metric("neither removal flips", 0.0, 1.0),
         },
         detects=("inert",),
-        blind={"shifted": "the top item really decides, under the wrong word"},
+        blind={"shifted": "the top item does decide, although it carries the wrong word"},
     )
 )
 def top_item(
@@ -55,18 +54,26 @@ def top_item(
     *,
     fidelity: str = "corrected",
 ) -> Values:
-    """Zero alpha at i* = argmax alpha, or at a random item r, renormalise, decode: ΔJS = JS(p, q_i*) - JS(p, q_r) against
-    Δalpha = alpha_i* - alpha_r, and the 2×2 table of decision flips, row by row (B,R).
+    """Remove the item with the largest weight, or a random one, renormalise and decode, per row.
 
-    corrected: r is any other item. code: r is drawn from positions 1…length-1, which can be i* and is never the first.
-    `js_reach`, the ceiling: ΔJS if the random item had changed nothing. NaN with fewer than two items.
+    Parameters
+    ----------
+    fidelity : {"corrected", "code"}
+        corrected: the random item is any other than the top one. code: it is drawn from positions
+        1 to length-1, which can be the top item and is never the first.
+
+    Returns
+    -------
+    dict of Tensor (B,R)
+        `delta_js`, the difference in JSD between the two removals; its ceiling `js_reach`, as if
+        removing the random item changed nothing; `delta_alpha`, the difference in weight; and the
+        2×2 table of decision flips. NaN with fewer than two items.
     """
-    words = (
-        record.mask & record.content[:, None]
-    )  # what does not count, such as [CLS], is never removed
+    # What does not count, such as [CLS], is never removed.
+    words = record.mask & record.content[:, None]
     top = masking.descending(record.alpha, words, _draws(record, "top_item ties", seed))[..., :1]
     other = _random_item(record, words, top, seed, fidelity)
-    removed = [_without(record, item) for item in (top, other)]
+    removed = [_removed_per_row(record, item) for item in (top, other)]
     p = record.probs[:, None]
     js, flips = [], []
     for alpha in removed:
@@ -76,10 +83,10 @@ def top_item(
         flips.append(torch.where(answered, flipped(logits, record).double(), torch.nan))
     few = words.sum(-1) < 2
     (js_top, js_other), (top_flips, other_flips) = js, flips
-    # Compared on the same examples: those for which both have an answer.
+    # Compare both on the same examples: those for which both are known.
     unknown = top_flips.isnan() | other_flips.isnan()
     top_flips, other_flips = (
-        each.masked_fill(unknown, torch.nan) for each in (top_flips, other_flips)
+        flips.masked_fill(unknown, torch.nan) for flips in (top_flips, other_flips)
     )
     weight = [record.alpha.gather(-1, item)[..., 0] for item in (top, other)]
     values: Values = {
@@ -97,7 +104,7 @@ def top_item(
 
 
 def _random_item(record: Record, words: Tensor, top: Tensor, seed: int, fidelity: str) -> Tensor:
-    """One item a row (B,R,1), by example, whatever the batch."""
+    """One random item per row (B,R,1), drawn per example id."""
     draw = _draws(record, "top_item", seed)
     if fidelity == "corrected":
         allowed = words.scatter(-1, top, False)
@@ -108,7 +115,7 @@ def _random_item(record: Record, words: Tensor, top: Tensor, seed: int, fidelity
 
 
 def _draws(record: Record, name: str, seed: int) -> Tensor:
-    """Random numbers (B,R,N) by example, row and place."""
+    """Random numbers (B,R,N) that depend on example id, row and position."""
     rows = [
         randomness.uniform(
             randomness.keys(seed, f"{name}/{row}", record.batch.example_id), record.alpha.shape[2]
@@ -118,10 +125,10 @@ def _draws(record: Record, name: str, seed: int) -> Tensor:
     return torch.stack(rows, 1).to(record.alpha.device)
 
 
-def _without(record: Record, item: Tensor) -> Tensor:
-    """R alternatives (B,R,R,N), each with the item taken out of one row and the other rows as they are."""
+def _removed_per_row(record: Record, item: Tensor) -> Tensor:
+    """R alternatives (B,R,R,N), each with the item removed from one row, the others unchanged."""
     rows = record.alpha.shape[1]
     drop = torch.zeros_like(record.mask).scatter(-1, item, True)
     changed = without_item(record.alpha, record.mask, drop)
-    own = torch.eye(rows, dtype=torch.bool, device=record.alpha.device)[None, :, :, None]
-    return torch.where(own, changed[:, None], record.alpha[:, None])
+    is_row = torch.eye(rows, dtype=torch.bool, device=record.alpha.device)[None, :, :, None]
+    return torch.where(is_row, changed[:, None], record.alpha[:, None])

@@ -1,4 +1,4 @@
-"""Do attention and the measures name the same most important words? (Neely & Schouten 2020, table 2)"""
+"""Do attention and the measures name the same top words? (Neely & Schouten 2020, table 2)"""
 
 from __future__ import annotations
 
@@ -9,42 +9,44 @@ import torch
 from torch import Tensor
 
 from attnaudit import statistics
+from attnaudit.audits.data_options import uses_data_option
 from attnaudit.audits.declaration import CORRELATION, SHARE, Declaration, Metric, Values, declares
-from attnaudit.audits.per_row import by_row
+from attnaudit.audits.per_row import per_row
 from attnaudit.audits.reference_measures import BETWEEN, between, compared
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import InputError
-from attnaudit.core.fidelity import fidelity_of
-from attnaudit.core.option_limits import ParsedBy, limits
+from attnaudit.core.option_limits import Fidelity, ParsedBy, limits
 
-LISTS = ("average", "all", "non_zero")
+LENGTHS = ("average", "all", "non_zero")  # what k can be, besides a number
 
 
 def _metrics(kind: str, meaning: str, scale: tuple[float, float]) -> dict[str, Metric]:
     return {
-        f"{kind}_{each}": Metric(
-            f"{meaning}, k {each}", f"{kind}_{each}@random", f"{kind}_{each}@{BETWEEN}", scale
+        f"{kind}_{k}": Metric(
+            f"{meaning}, k {k}", f"{kind}_{k}@random", f"{kind}_{k}@{BETWEEN}", scale
         )
-        for each in (*LISTS, "fixed")
+        for k in (*LENGTHS, "fixed")
     }
 
 
-def _lists(k: int | str) -> list[str]:
-    """What each list is as long as."""
-    listed = str(k).split("+")
-    for each in listed:
-        if each not in LISTS and not (each.isdecimal() and int(each) > 0):
+def _split(k: int | str) -> list[str]:
+    """The lengths of list asked for: words of `LENGTHS`, and at most one number."""
+    lengths = str(k).split("+")
+    for length in lengths:
+        if length not in LENGTHS and not (length.isdecimal() and int(length) > 0):
             raise InputError(
-                f"top_k_agreement: k is {', '.join(LISTS)} or a number, several joined by +; got {each!r}."
+                f"top_k_agreement: k is {', '.join(LENGTHS)} or a number, several joined by +; "
+                f"got {length!r}."
             )
-    if sum(each.isdecimal() for each in listed) > 1:
+    if sum(length.isdecimal() for length in lengths) > 1:
         raise InputError(f"top_k_agreement takes one number for k at a time, got {k!r}.")
-    return listed
+    return lengths
 
 
+@uses_data_option("mean_length", when=lambda options: "average" in _split(options["k"]))
 @limits(
-    k=ParsedBy(_lists),
-    fidelity=ParsedBy(fidelity_of("the audit top_k_agreement", ("corrected", "code"))),
+    k=ParsedBy(_split),
+    fidelity=Fidelity("the audit top_k_agreement", ("corrected", "code")),
 )
 @declares(
     Declaration(
@@ -68,66 +70,85 @@ def top_k_agreement(
     mean_length: int | None = None,
     of: str = "attention",
 ) -> Values:
-    """Top-k Kendall (Fagin et al. 2003) and overlap of attention with every measure (B,R), for several k at once.
+    """Top-k Kendall (Fagin et al. 2003) and overlap of attention with every measure.
 
-    average: the mean length of the texts; all: every word, plain tau-b; non_zero: the fewest non-zeros of the two, which is all of them
-    under softmax; or a number, `fixed`. Floor: random scores. Ceiling: the witnesses with each other. fidelity=code: as released by
-    Neely & Schouten, where disjoint lists score up to +1: look at its floor before its values. of: as in agreement.
+    Floor: random scores. Ceiling: the reference measures with each other.
+
+    Parameters
+    ----------
+    k : int or str
+        Several of these, joined by +: average, the mean length of the texts; all, every word, which
+        is plain tau-b; non_zero, the fewest non-zeros of the two, which is all words under softmax;
+        or a number.
+    fidelity : {"corrected", "code"}
+        code: as released by Neely & Schouten, where disjoint lists score up to +1. Compare its
+        values with its floor.
+    mean_length : int, optional
+        For k=average; computed by `audit()` from all the data if omitted.
+    of : str, default "attention"
+        As in agreement.
+
+    Returns
+    -------
+    dict of Tensor (B,R)
+        `tau_K` and `overlap_K` for K of average, all, non_zero and fixed (a number).
     """
-    wanted = {f"{each}": _k_of(each, record, mean_length) for each in _lists(k)}
+    compare: dict[str, Callable[..., Tensor]] = {
+        "tau": partial(_tau, fidelity=fidelity),
+        "overlap": _overlap,
+    }
     values: Values = {}
-    for each, count in wanted.items():
-        name_of_k = "fixed" if each.isdigit() else each
-        for first, second, told in compared(scores, of):
-            # Of the witnesses too as many as attention has: a ceiling is over lists of the same length.
-            least = (scores[of], scores[first], scores[second])
-            chosen = count if count is not None else _fewest(record, *least)
-            # k of each row and example, passed along as a third score.
-            compare: dict[str, Callable[..., Tensor]] = {
-                "tau": partial(_tau, fidelity=fidelity),
-                "overlap": _overlap,
-            }
+    for length in _split(k):
+        count = _k_of(length, record, mean_length)
+        suffix = "fixed" if length.isdigit() else length
+        for first, second, pair in compared(scores, of):
+            if count is None:
+                # The lists of the reference measures are no longer than those of attention, so that
+                # the ceiling is over lists of the same length.
+                k_of_pair = _fewest_non_zeros(record, scores[of], scores[first], scores[second])
+            else:
+                k_of_pair = count
             for metric, function in compare.items():
-                values[told, f"{metric}_{name_of_k}"] = by_row(
-                    record, function, scores[first], scores[second], chosen
+                # k of each row and example goes along as a third score.
+                values[pair, f"{metric}_{suffix}"] = per_row(
+                    record, function, scores[first], scores[second], k_of_pair
                 )
-        for metric in ("tau", "overlap"):
-            each_metric = f"{metric}_{name_of_k}"
-            values[BETWEEN, each_metric] = between(values, scores, each_metric, record)
+        for metric in compare:
+            name = f"{metric}_{suffix}"
+            values[BETWEEN, name] = between(values, scores, name, record)
     return values
 
 
-def _k_of(each: str, record: Record, mean_length: int | None) -> Tensor | None:
-    """(B,R,N), the same for all items of a row; None where it depends on the scores."""
-    if each == "non_zero":
+def _k_of(length: str, record: Record, mean_length: int | None) -> Tensor | None:
+    """k (B,R,N), the same for all items of a row; None if it depends on the scores."""
+    if length == "non_zero":
         return None
-    if each == "all":
-        count = (
-            (record.content[:, None] & record.mask).sum(-1).clamp_min(1)
-        )  # of nothing: NaN all the same
-    elif each == "average":
+    if length == "all":
+        # A row without items has no tau whatever k is.
+        count = (record.content[:, None] & record.mask).sum(-1).clamp_min(1)
+    elif length == "average":
         if mean_length is None:
             raise InputError(
-                "k=average needs mean_length, which audit() works out over all the data."
+                "k=average needs mean_length, which audit() computes from all the data."
             )
         count = torch.full(record.mask.shape[:2], max(mean_length, 1), device=record.mask.device)
     else:
-        count = torch.full(record.mask.shape[:2], int(each), device=record.mask.device)
+        count = torch.full(record.mask.shape[:2], int(length), device=record.mask.device)
     return count[..., None].expand_as(record.mask)
 
 
-def _fewest(record: Record, *scores: Tensor) -> Tensor:
-    """Non-zeros of whichever has fewest, at least 1."""
+def _fewest_non_zeros(record: Record, *scores: Tensor) -> Tensor:
+    """k (B,R,N): the number of non-zero scores of whichever has fewest, at least 1."""
     real = record.content[:, None] & record.mask
 
     def count(score: Tensor) -> Tensor:
         rows = score if score.dim() == 3 else score[:, None]
         return ((rows != 0) & real).sum(-1)
 
-    least = count(scores[0])
-    for each in scores[1:]:
-        least = torch.minimum(least, count(each))
-    return least.clamp_min(1)[..., None].expand_as(record.mask)
+    fewest = count(scores[0])
+    for score in scores[1:]:
+        fewest = torch.minimum(fewest, count(score))
+    return fewest.clamp_min(1)[..., None].expand_as(record.mask)
 
 
 def _tau(x: Tensor, y: Tensor, k: Tensor, mask: Tensor, *, fidelity: str) -> Tensor:

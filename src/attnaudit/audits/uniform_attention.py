@@ -1,4 +1,4 @@
-"""Would uniform attention have decided the same, without retraining? (Vashishth et al. 2019; Wiegreffe & Pinter 2019 retrain)"""
+"""Would uniform attention make the same decision, without retraining? (Vashishth et al. 2019)"""
 
 from __future__ import annotations
 
@@ -14,27 +14,33 @@ from attnaudit.core.decoding import logits_under
 
 @declares(
     Declaration(
-        question="Would uniform attention have decided the same, without retraining?",
+        question="Would uniform attention make the same decision, without retraining?",
         metrics={
             "tvd": Metric("change of the prediction under uniform attention", 0.0, 1.0),
             "flipped": Metric("uniform attention changes the decision", 0.0, 1.0),
-            "correct": Metric("the model's own decision is right", 0.0, 1.0),
+            "correct": Metric("the model's own decision is correct", 0.0, 1.0),
             "accuracy_drop": Metric(
                 "accuracy lost under uniform attention", 0.0, "correct", DIFFERENCE
             ),
         },
         detects=("inert",),
-        blind={"shifted": "attention is needed, whatever word it stands on"},
+        blind={"shifted": "attention is needed, whatever word it points at"},
     )
 )
 def uniform_attention(
     model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int
 ) -> Values:
-    """Every row uniform over its real items: TVD, decision flips and, with labels, accuracy lost."""
-    even = masking.uniform(record.mask, record.alpha.dtype)
-    several = logits_under(model, record, even[:, None])
-    logits, flips = several[:, 0], flipped(several, record)[:, 0]
-    decided = record.predicted.where(~flips, masking.argmax(logits, record.batch.classes))
+    """Decode uniform attention over the real items of every row.
+
+    Returns
+    -------
+    dict of Tensor (B,)
+        `tvd` of the prediction, `flipped` and, with labels, `correct` and `accuracy_drop`.
+    """
+    uniform = masking.uniform(record.mask, record.alpha.dtype)
+    alternatives = logits_under(model, record, uniform[:, None])  # (B,1,C)
+    logits, flips = alternatives[:, 0], flipped(alternatives, record)[:, 0]
+    decision = record.predicted.where(~flips, masking.argmax(logits, record.batch.classes))
     values: Values = {
         ("", "tvd"): statistics.tvd(
             masking.probabilities(logits, record.batch.classes), record.probs
@@ -42,9 +48,8 @@ def uniform_attention(
         ("", "flipped"): flips.double(),
     }
     if record.batch.labels is not None:
-        right = [(choice == record.batch.labels).double() for choice in (record.predicted, decided)]
-        values |= {
-            ("", "correct"): right[0],
-            ("", "accuracy_drop"): right[0] - right[1],
-        }
+        own, other = (
+            (choice == record.batch.labels).double() for choice in (record.predicted, decision)
+        )
+        values |= {("", "correct"): own, ("", "accuracy_drop"): own - other}
     return values

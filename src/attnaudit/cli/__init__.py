@@ -1,4 +1,7 @@
-"""The command line: one file a family of commands. torch is imported only by commands that compute, so that `--help` answers at once."""
+"""The command line: one file per family of commands, each a thin call of a library function.
+
+torch is imported only by commands that compute, so that `--help` answers at once.
+"""
 
 from attnaudit.cli.main import app, main
 

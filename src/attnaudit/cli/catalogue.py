@@ -1,4 +1,4 @@
-"""Everything that can be chosen, by kind: name -> what it is, the first line of its own description."""
+"""Everything that can be chosen, by kind, with the first line of its docstring."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from attnaudit.training.presets import PRESETS
 
 
 def catalogue() -> dict[str, dict[str, str]]:
+    """Kind -> name -> description."""
     kinds: dict[str, dict[str, Callable[..., Any]]] = {
         "datasets": dict(DATASETS),
         "models": MODELS,
@@ -37,15 +38,15 @@ def catalogue() -> dict[str, dict[str, str]]:
         "presets": PRESETS,
         "reproductions": REPRODUCTIONS,
     }
-    return {kind: _described(entries) for kind, entries in kinds.items()}
+    return {kind: _descriptions(entries) for kind, entries in kinds.items()}
 
 
-def _described(entries: dict[str, Callable[..., Any]]) -> dict[str, str]:
-    """The first line of its file, which is about it alone; of its own description where a file holds several."""
-    homes = Counter(item.__module__ for item in entries.values())
-    texts = {
-        name: inspect.getdoc(item if homes[item.__module__] > 1 else sys.modules[item.__module__])
-        or ""
+def _descriptions(entries: dict[str, Callable[..., Any]]) -> dict[str, str]:
+    """First line of the module's docstring, or of the function's if the module holds several."""
+    counts = Counter(item.__module__ for item in entries.values())
+    documented = {
+        name: item if counts[item.__module__] > 1 else sys.modules[item.__module__]
         for name, item in entries.items()
     }
+    texts = {name: inspect.getdoc(item) or "" for name, item in documented.items()}
     return {name: next(iter(text.splitlines()), "") for name, text in texts.items()}

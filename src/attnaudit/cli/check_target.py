@@ -1,4 +1,4 @@
-"""What `attnaudit check` is pointed at: a model and a batch to try it on."""
+"""The model that `attnaudit check` is given, and a batch to try it on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import nn
 from attnaudit.core import randomness, registry
 from attnaudit.core.contract import AttentionModel, Batch
 from attnaudit.core.errors import InputError
-from attnaudit.data.vocabulary import END, START
+from attnaudit.core.special_tokens import END, START
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.training.checkpoint import load
 
@@ -23,62 +23,84 @@ _TEXTS = (
 
 
 def find_target(target: str, seed: int) -> tuple[AttentionModel, Batch]:
-    """A run directory, the folder of a saved Hugging Face classifier, glass:KIND, or package.module:name: a model, or a function that returns
-    (model, batch)."""
+    """The model and the batch of a target.
+
+    Parameters
+    ----------
+    target : a run directory, the folder of a saved Hugging Face classifier, glass:KIND, or
+        package.module:name of a model or of a function that returns (model, batch).
+
+    Examples
+    --------
+    >>> model, batch = find_target("glass:oracle", seed=0)
+    >>> type(model).__name__
+    'Glass'
+    """
     if target.startswith("glass:"):
         kind = target.removeprefix("glass:")
-        return Glass(kind), glass_batch(seed=seed)  # type: ignore[arg-type]  # Glass refuses what it does not know
+        model: Any = Glass(kind)  # type: ignore[arg-type]  # Glass rejects unknown kinds
+        return model, glass_batch(seed=seed)
     folder = Path(target)
     if folder.is_dir() and (folder / "config.json").is_file():
         from attnaudit.models.huggingface import from_huggingface
 
-        hugging = from_huggingface(folder)
-        return hugging, hugging.batches(_TEXTS)[0]
+        classifier = from_huggingface(folder)
+        return classifier, classifier.batches(_TEXTS)[0]
     if folder.is_dir():
         run = load(target)
-        queried = run.results.about["run"]["model"]["with_query"]
-        return run.model, random_batch(words=len(run.vocabulary), with_query=queried, seed=seed)
+        with_query = run.results.about["run"]["model"]["with_query"]
+        return run.model, random_batch(words=len(run.vocabulary), with_query=with_query, seed=seed)
     if ":" not in target:
         raise InputError(
-            f"{target!r} is no run directory. Give one, glass:oracle, or package.module:name of a model in your own code."
+            f"{target!r} is not a run directory. Give one, glass:oracle, or package.module:name of "
+            "a model in your own code."
         )
-    found = registry.imported(target, "model")
-    made = _made(target, found)
+    made = _call_if_factory(target, registry.imported(target, "model"))
     model, batch = made if isinstance(made, tuple) else (made, None)
     if not isinstance(model, AttentionModel):
         raise InputError(
-            f"{target} is no model: expected an object with the methods read(batch, embeddings=None) and decode(record, alpha), "
-            f"or a function that returns (model, batch); got {type(model).__name__}."
+            f"{target} is not a model: expected an object with the methods "
+            "read(batch, embeddings=None) and decode(record, alpha), or a function that returns "
+            f"(model, batch); got {type(model).__name__}."
         )
     if batch is None:
-        words = getattr(model, "vocabulary_size", None) or 50  # a model may say how many it knows
+        words = getattr(model, "vocabulary_size", None) or 50
         batch = random_batch(words=words, with_query=False, seed=seed)
     return model, batch
 
 
-def _made(target: str, found: Any) -> Any:
-    if isinstance(found, AttentionModel) and not isinstance(found, type):
-        return found
-    if isinstance(found, nn.Module):
+def _call_if_factory(target: str, imported: Any) -> Any:
+    """A model as it is; of a function or class, what it returns."""
+    if isinstance(imported, AttentionModel) and not isinstance(imported, type):
+        return imported
+    if isinstance(imported, nn.Module):
         raise InputError(
-            f"{target} is a torch module without read and decode. Name what attnaudit.from_hooks(model, alpha=…, embedding=…) makes "
-            "of it, a function that returns that, or a class of your own (docs/contract.md)."
+            f"{target} is a torch module without read and decode. Give what "
+            "attnaudit.from_hooks(model, alpha=…, embedding=…) returns, a function that returns "
+            "that, or a class of your own (docs/contract.md)."
         )
     try:
-        return found() if callable(found) else found
+        return imported() if callable(imported) else imported
     except TypeError as error:
         raise InputError(
-            f"{target} cannot be called without arguments ({error}). Name a model, or a function that returns (model, batch)."
+            f"{target} cannot be called without arguments ({error}). Give a model, or a function "
+            "that returns (model, batch)."
         ) from error
 
 
 def random_batch(*, words: int, with_query: bool, seed: int, examples: int = 6) -> Batch:
-    """Texts of random words and different lengths, between start and end marks."""
+    """Texts of random words and different lengths, between start and end tokens.
+
+    Examples
+    --------
+    >>> random_batch(words=50, with_query=False, seed=0, examples=3).example_id
+    ('random/0', 'random/1', 'random/2')
+    """
     draw = randomness.generator(seed, "random batch")
     lengths = torch.randint(4, 14, (examples,), generator=draw)
     tokens, mask = _texts(lengths, words, draw)
     query = _texts(lengths // 2 + 2, words, draw) if with_query else (None, None)
-    names = tuple(f"random/{at}" for at in range(examples))
+    names = tuple(f"random/{number}" for number in range(examples))
     sentences = torch.arange(tokens.shape[1]).expand_as(tokens) // 4 * mask
     return Batch(names, tokens, mask, query[0], query[1], segments=sentences)
 
@@ -86,9 +108,9 @@ def random_batch(*, words: int, with_query: bool, seed: int, examples: int = 6) 
 def _texts(
     lengths: torch.Tensor, words: int, draw: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    place = torch.arange(int(lengths.max()))
-    mask = place < lengths[:, None]
+    position = torch.arange(int(lengths.max()))
+    mask = position < lengths[:, None]
     tokens = torch.randint(END + 1, words, mask.shape, generator=draw)
     tokens[:, 0] = START
-    tokens = tokens.where(place != lengths[:, None] - 1, END)
+    tokens = tokens.where(position != lengths[:, None] - 1, END)
     return tokens * mask, mask

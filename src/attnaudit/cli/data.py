@@ -1,14 +1,14 @@
-"""The command `attnaudit data`: which corpora there are, fetching them, and their counts beside the published ones."""
+"""`attnaudit data`: list the corpora, download one, describe one."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from attnaudit.cli.options import DataDir
 from attnaudit.core.interruption import Interrupted
 
 if TYPE_CHECKING:
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from attnaudit.data.listing import Entry
 
 WIDTH = 100
-SHOWN = 12  # classes printed one by one
+MAX_CLASSES = 12  # classes printed one by one
 
 app = typer.Typer(help="List the corpora and which of them are here; download one; describe one.")
-Folder = Annotated[Path | None, typer.Option("--data-dir", help="Folder of the corpora; default: the environment variable ATTNAUDIT_DATA, else the user's cache folder.")]  # fmt: skip
 
 
 @app.callback(invoke_without_command=True)
-def overview(context: typer.Context, data_dir: Folder = None) -> None:
+def overview(context: typer.Context, data_dir: DataDir = None) -> None:
     """List every corpus: task, size, licence, source, whether it is here and what is missing.
 
-    `attnaudit data get NAME` downloads one; `attnaudit data describe NAME` counts its texts, words and classes.
+    `attnaudit data get imdb` downloads a corpus; `attnaudit data describe imdb` counts its texts,
+    words and classes.
     """
     context.obj = data_dir
     if context.invoked_subcommand is not None:
@@ -36,10 +36,10 @@ def overview(context: typer.Context, data_dir: Folder = None) -> None:
 
     folder = data_folder(data_dir)
     listed = entries(folder)
-    corpora = [each for each in listed if each.needs_files]
+    corpora = [entry for entry in listed if entry.needs_files]
     typer.echo(f"Data folder: {folder}")
     typer.echo(
-        f"Corpora here: {sum(each.place is not None for each in corpora)} of {len(corpora)}."
+        f"Corpora here: {sum(entry.place is not None for entry in corpora)} of {len(corpora)}."
     )
     for entry in listed:
         _show_entry(entry)
@@ -51,11 +51,14 @@ def get(
     name: Annotated[
         str, typer.Argument(help="Name of a corpus, as `attnaudit data` lists it: imdb.")
     ],
-    data_dir: Folder = None,
+    data_dir: DataDir = None,
 ) -> None:
-    """Download a freely available corpus and verify its checksum; for others, print how to get them (exit code 2).
+    """Download a freely available corpus and verify its checksum.
 
-    An interrupted download continues when the same command is given again.
+    For other corpora, print how to get them (exit code 2). An interrupted download continues when
+    the same command is given again.
+
+    Example: `attnaudit data get imdb`
     """
     from attnaudit.core import registry
     from attnaudit.data import DATASETS, data_folder
@@ -85,14 +88,14 @@ def get(
         raise typer.Exit(2)
     typer.echo(f"{about.title}\nLicence: {about.licence}\nFrom: {about.home}")
     try:
-        for each in about.downloads:
-            path = fetch(each, folder)
-            typer.echo(
-                f"{path}: {path.stat().st_size:,} bytes, {each.checksum.partition(':')[0]} as expected"
-            )
+        for download in about.downloads:
+            path = fetch(download, folder)
+            algorithm = download.checksum.partition(":")[0]
+            typer.echo(f"{path}: {path.stat().st_size:,} bytes, {algorithm} as expected")
     except (KeyboardInterrupt, Interrupted):
         typer.secho(
-            "attnaudit: interrupted. The part that was downloaded is kept; the same command continues from there.",
+            "attnaudit: interrupted. The part that was downloaded is kept; the same command "
+            "continues from there.",
             fg="red",
             err=True,
         )
@@ -102,13 +105,23 @@ def get(
 @app.command()
 def describe(
     context: typer.Context,
-    choice: Annotated[str, typer.Argument(metavar="NAME[:OPTIONS]", help="A dataset: sst, imdb:labels=stars, babi:task=2.")],
-    data_dir: Folder = None,
-) -> None:  # fmt: skip
-    """Count vocabulary, lengths and classes of a dataset, next to the numbers of Jain & Wallace 2019 (table 1) if they used it."""
-    from attnaudit.data.describe import describe as counted
+    choice: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME[:OPTIONS]", help="A dataset: sst, imdb:labels=stars, babi:task=2."
+        ),
+    ],
+    data_dir: DataDir = None,
+) -> None:
+    """Count vocabulary, lengths and classes of a dataset.
 
-    _show_description(counted(choice, data_dir=data_dir or context.obj))
+    Next to the numbers of Jain & Wallace 2019 (table 1), if they used it.
+
+    Example: `attnaudit data describe babi:task=2`
+    """
+    from attnaudit.data.describe import describe
+
+    _show_description(describe(choice, data_dir=data_dir or context.obj))
 
 
 def _show_entry(entry: Entry) -> None:
@@ -170,15 +183,16 @@ def _show_description(about: Description) -> None:
             str(published.mean_length) if published else "",
         )
     )
-    for split, counts, theirs in _beside(about):
+    for split, counts, theirs in _with_published(about):
         rows.append((split, f"{counts.examples:,}", f"{sum(theirs):,}" if theirs else ""))
         rows += [
-            (f"  {_plain(name)}", f"{count:,}", f"{theirs[at]:,}" if len(theirs) > 1 else "")
-            for at, (name, count) in enumerate(_shown(counts))
+            (f"  {_plain(name)}", f"{count:,}", f"{theirs[index]:,}" if len(theirs) > 1 else "")
+            for index, (name, count) in enumerate(_listed_classes(counts))
         ]
     label = max(len(row[0]) for row in rows)
     for what, ours_text, theirs_text in rows:
         typer.echo(f"{what:{label}s}  {ours_text:>12s}  {theirs_text}".rstrip())
+    skipped = about.skipped.get("rows", 0)
     facts = {
         "tokeniser": about.tokeniser,
         "vocabulary": (
@@ -188,15 +202,15 @@ def _show_description(about: Description) -> None:
         )
         + ", and four special tokens",
         "lengths": "; ".join(
-            f"{split} mean {_number(each.mean_length)}, longest {each.longest:,}"
-            for split, each in about.splits.items()
+            f"{split} mean {_number(counts.mean_length)}, longest {counts.longest:,}"
+            for split, counts in about.splits.items()
         ),
         "examples with": "; ".join(
-            f"{EXTRAS[each]}: {count:,}" for each, count in about.extras.items()
+            f"{EXTRAS[name]}: {count:,}" for name, count in about.extras.items()
         ),
         "dropped": "; ".join(f"{why}: {count:,}" for why, count in about.dropped.items())
         or "nothing",
-        "skipped": f"{about.skipped.get('rows', 0):,} bad row{'' if about.skipped.get('rows', 0) == 1 else 's'}",
+        "skipped": f"{skipped:,} bad row{'' if skipped == 1 else 's'}",
         "duplicates": "; ".join(f"{where}: {count:,}" for where, count in about.repeated.items())
         + " (exactly the same words)",
         **{key.replace("_", " "): str(value) for key, value in about.notes.items()},
@@ -208,8 +222,8 @@ def _show_description(about: Description) -> None:
         typer.echo(_wrapped(message, "  skipped: "))
 
 
-def _beside(about: Description) -> Iterator[tuple[str, SplitCounts, tuple[int, ...]]]:
-    """Each split with the published class counts, and train with dev where these are of both."""
+def _with_published(about: Description) -> Iterator[tuple[str, SplitCounts, tuple[int, ...]]]:
+    """Each split with the published class counts; train and dev together if those are of both."""
     from attnaudit.data.describe import together
 
     published = about.published
@@ -224,15 +238,15 @@ def _beside(about: Description) -> Iterator[tuple[str, SplitCounts, tuple[int, .
             )
 
 
-def _shown(counts: SplitCounts) -> list[tuple[str, int]]:
-    """Each class; of many, the first few."""
+def _listed_classes(counts: SplitCounts) -> list[tuple[str, int]]:
+    """The count of each class; of many classes, the first few and the rest together."""
     named = list(counts.classes.items())
     if counts.unlabelled:
         named.append(("without a label", counts.unlabelled))
-    if len(named) <= SHOWN:
+    if len(named) <= MAX_CLASSES:
         return named
-    rest = named[SHOWN:]
-    return [*named[:SHOWN], (f"{len(rest):,} other classes", sum(count for _, count in rest))]
+    rest = named[MAX_CLASSES:]
+    return [*named[:MAX_CLASSES], (f"{len(rest):,} other classes", sum(count for _, count in rest))]
 
 
 def _number(value: float | None) -> str:
@@ -240,7 +254,7 @@ def _number(value: float | None) -> str:
 
 
 def _wrapped(text: str, lead: str) -> str:
-    """At most WIDTH columns, the lines below the first under its text."""
+    """The text wrapped to WIDTH columns, with its further lines aligned to the first."""
     return textwrap.fill(
         _plain(text),
         WIDTH,
@@ -252,5 +266,5 @@ def _wrapped(text: str, lead: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of data may hold control characters, which a terminal would obey."""
-    return "".join(each if each.isprintable() else " " for each in text)
+    """The text without control characters, which data may hold and a terminal would obey."""
+    return "".join(character if character.isprintable() else " " for character in text)

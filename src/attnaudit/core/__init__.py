@@ -1,1 +1,13 @@
-"""What every other room stands on: writing files safely, and knowing whose files they are. Imports nothing of the package but errors."""
+"""What every other room builds on.
+
+- the contract: ``contract`` (Batch, Record, AttentionModel), ``decoding`` and ``item_deletion``
+  (the logits under other attention, and without each item), ``unwrapped_models``;
+- tensors: ``masking``, ``simplex``, ``randomness``, ``tolerance``, ``autograd``, ``module_state``;
+- choices written as text: ``registry`` ("name:option=value"), ``option_limits``;
+- ``special_tokens``: the four tokens that every vocabulary begins with;
+- output: ``output_files``, ``output_folders``, ``temporary``, ``interruption``;
+- messages: ``errors``, ``notices``, ``progress``.
+
+Import from the modules. The last three groups and ``errors`` do not import torch, so that
+``--help`` and the report start fast.
+"""

@@ -10,6 +10,15 @@ import torch
 
 @contextmanager
 def differentiating() -> Iterator[None]:
-    """Gradients on, whatever is around; and without cuDNN, which refuses to go backwards through a recurrent network in evaluation mode."""
+    """Enable gradients, also inside ``torch.no_grad()``, and disable cuDNN.
+
+    cuDNN cannot run the backward pass of a recurrent network in evaluation mode.
+
+    Examples
+    --------
+    >>> with torch.no_grad(), differentiating():
+    ...     torch.is_grad_enabled()
+    True
+    """
     with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
         yield

@@ -1,6 +1,8 @@
-"""The contract between models and audits: a batch goes in, a record comes out, and `decode` answers "what if".
+"""The contract between models and audits: a model reads a batch and returns a record, and `decode`
+gives the logits that other attention would have led to.
 
-Shape letters used everywhere: B examples, T tokens, N items, R rows, C classes, E embedding, H hidden, K alternatives, Q query.
+Shape letters used everywhere: B examples, T tokens, N items, R rows, C classes, E embedding,
+H hidden, K alternatives, Q query tokens.
 """
 
 from __future__ import annotations
@@ -15,60 +17,84 @@ from attnaudit.core import masking
 from attnaudit.core.errors import InputError
 
 
-@dataclass(frozen=True, eq=False)  # tensors have no single truth value to compare by
+@dataclass(frozen=True, eq=False)  # comparing tensors gives no single truth value
 class Batch:
-    """Examples as a model reads them. Masks are True where something real stands; labels are optional everywhere."""
+    """Examples as a model reads them. Masks are True where there is a real token.
 
-    per_token: ClassVar[tuple[str, ...]] = (
-        "tokens",
-        "mask",
-        "segments",
-        "evidence",
-    )  # move when tokens are deleted
+    Parameters
+    ----------
+    example_id : tuple of str
+        B names, the same in every run: random draws and results are keyed by them.
+    tokens : Tensor, (B,T) int64
+    mask : Tensor, (B,T) bool
+    query : Tensor, (B,Q) int64, optional
+        The second text, such as a question.
+    query_mask : Tensor, (B,Q) bool, optional
+    segments : Tensor, (B,T) int64, optional
+        The sentence each token is in.
+    classes : Tensor, (B,C) bool, optional
+        The candidate answers; if omitted, every class is a candidate.
+    labels : Tensor, (B,) int64, optional
+    evidence : Tensor, (B,T) bool, optional
+        The tokens that are known to decide the label.
 
-    example_id: tuple[str, ...]  # B names, stable over runs: randomness is derived from them
-    tokens: Tensor  # (B,T) int64
-    mask: Tensor  # (B,T) bool
-    query: Tensor | None = None  # (B,Q) int64, the second text
-    query_mask: Tensor | None = None  # (B,Q) bool
-    segments: Tensor | None = None  # (B,T) int64, the sentence of each token
-    classes: Tensor | None = None  # (B,C) bool, the candidate answers
-    labels: Tensor | None = None  # (B,) int64
-    evidence: Tensor | None = None  # (B,T) bool, the known truth
+    Examples
+    --------
+    >>> tokens = torch.tensor([[5, 6, 7], [8, 9, 0]])
+    >>> batch = Batch(("a", "b"), tokens, tokens > 0)
+    >>> len(batch)
+    2
+    >>> batch.without(tokens == 6).tokens
+    tensor([[5, 7],
+            [8, 9]])
+    """
+
+    per_token: ClassVar[tuple[str, ...]] = ("tokens", "mask", "segments", "evidence")
+
+    example_id: tuple[str, ...]
+    tokens: Tensor
+    mask: Tensor
+    query: Tensor | None = None
+    query_mask: Tensor | None = None
+    segments: Tensor | None = None
+    classes: Tensor | None = None
+    labels: Tensor | None = None
+    evidence: Tensor | None = None
 
     def __post_init__(self) -> None:
         if len(self.example_id) != len(self.tokens) or self.tokens.shape != self.mask.shape:
             raise InputError(
-                f"A batch needs one example_id a text, and a mask like its tokens: got {len(self.example_id)} ids, tokens "
-                f"{tuple(self.tokens.shape)}, mask {tuple(self.mask.shape)}."
+                "A batch needs one example_id per text and a mask of the shape of its tokens: "
+                f"got {len(self.example_id)} ids, tokens {tuple(self.tokens.shape)}, "
+                f"mask {tuple(self.mask.shape)}."
             )
 
     def __len__(self) -> int:
         return len(self.example_id)
 
     def without(self, drop: Tensor) -> Batch:
-        """The same examples with the tokens in drop (B,T) deleted and the gaps closed: really shorter, not blanked."""
+        """Delete the tokens in drop (B,T) and close the gaps: texts are shorter, not blanked."""
         keep = self.mask & ~drop
         order = torch.argsort((~keep).to(torch.int8), dim=-1, stable=True)
-        left = keep.sum(-1)
-        width = max(int(left.max()), 1) if len(self) else 1
+        length = keep.sum(-1)
+        width = max(int(length.max()), 1) if len(self) else 1
         order = order[:, :width]
         closed = {
             name: value.gather(1, order)
             for name in self.per_token
             if (value := getattr(self, name)) is not None
         }
-        mask = torch.arange(width, device=keep.device) < left[:, None]
+        mask = torch.arange(width, device=keep.device) < length[:, None]
         for name, value in closed.items():
             closed[name] = value.masked_fill(~mask, 0)
         return replace(self, **{**closed, "mask": mask})
 
     def replaced(self, places: Tensor, token: int) -> Batch:
-        """The same examples with another token in these places (B,T)."""
+        """Put `token` in these places (B,T)."""
         return replace(self, tokens=self.tokens.masked_fill(places, token))
 
     def rows(self, index: Tensor) -> Batch:
-        """The examples at index (M,), which may repeat: how alternatives are batched along B."""
+        """The examples at index (M,), which may repeat: how alternatives are batched."""
         picked: dict[str, Any] = {
             field.name: value[index]
             for field in fields(self)
@@ -77,6 +103,7 @@ class Batch:
         return replace(self, example_id=tuple(self.example_id[i] for i in index.tolist()), **picked)
 
     def to(self, device: torch.device | str) -> Batch:
+        """The same batch on another device."""
         moved: dict[str, Any] = {
             field.name: value.to(device)
             for field in fields(self)
@@ -87,53 +114,84 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One forward pass as a value: what was attended, and what came out."""
+    """One forward pass: what was attended, and what came out.
+
+    Parameters
+    ----------
+    batch : Batch
+    embeddings : Tensor, (B,T,E)
+    hidden : Tensor, (B,N,H), or None
+    alpha : Tensor, (B,R,N)
+        The attention weights; each row is on the simplex.
+    mask : Tensor, (B,R,N) bool
+        True where an item may be attended.
+    content : Tensor, (B,N) bool
+        True where an item is ranked; special tokens are not.
+    item_of_token : Tensor, (B,T) int64
+        The item each token belongs to; -1 if none.
+    logits : Tensor, (B,C)
+    readout : Tensor, (B,N,C), optional
+        The logits that each item alone would give, if the output is linear in the attention:
+        ``logits = alpha @ readout``.
+    state : optional
+        Private to the model.
+    """
 
     batch: Batch
-    embeddings: Tensor  # (B,T,E)
-    hidden: Tensor | None  # (B,N,H)
-    alpha: Tensor  # (B,R,N), each row on the simplex
-    mask: Tensor  # (B,R,N) bool, True = may be attended
-    content: Tensor  # (B,N) bool, True = counts in rankings
-    item_of_token: Tensor  # (B,T) int64, -1 where a token belongs to no item
-    logits: Tensor  # (B,C)
-    readout: Tensor | None = None  # (B,N,C), the logits item n alone would give
-    state: Any = None  # private to the model
+    embeddings: Tensor
+    hidden: Tensor | None
+    alpha: Tensor
+    mask: Tensor
+    content: Tensor
+    item_of_token: Tensor
+    logits: Tensor
+    readout: Tensor | None = None
+    state: Any = None
 
     @property
     def probs(self) -> Tensor:
-        """(B,C); 0 for a class that is no candidate."""
+        """Class probabilities (B,C); 0 for a class that is not a candidate."""
         return masking.probabilities(self.logits, self.batch.classes)
 
     @property
     def predicted(self) -> Tensor:
-        """(B,) the most probable candidate class."""
+        """The most probable candidate class (B,)."""
         return masking.argmax(self.logits, self.batch.classes)
 
     @property
     def length(self) -> Tensor:
-        """(B,) how many items count in rankings."""
+        """The number of items that are ranked (B,)."""
         return self.content.sum(-1)
 
     def to_items(self, per_token: Tensor) -> Tensor:
-        """(B,T) -> (B,N): token values, such as attributions of a library, summed over the tokens of each item."""
+        """Sum token values (B,T), such as attributions, over the tokens of each item: (B,N)."""
         return masking.to_items(per_token, self.item_of_token, self.content.shape[1])
 
 
 @runtime_checkable
 class AttentionModel(Protocol):
-    """All that an audit asks of a model. Laws: `attnaudit.laws.checks`.
+    """What an audit needs of a model; `attnaudit.check_model` checks that it behaves.
 
-    A model may offer more, and is asked for it by name: `leave_out(record) -> (B,N,C)`, the logits without each item, where it can do
-    better than re-reading; `attention_without(record, drop) -> (B,K,R,N)`, its scores projected anew without the items in drop
-    (B,K,N); `attended_norms(record) -> (B,R,N)`, weight × length of what is attended; `self_attention(record) -> (B,L,N,N)`, the layers below the site, mean over heads, the lowest first; `batches(texts, labels)
-    -> list[Batch]`, where it reads plain texts; `spell(record, at) -> list[str]`, the text of each item of example `at`;
-    `row_names(record) -> list[str]`, the name of each row ("layer 5 head 0"); `class_names`;
-    and `about`, a dict of what it was told, kept with the results.
+    A model may offer more, found by name:
+
+    - ``leave_out(record) -> (B,N,C)``: the logits without each item, if it can do better than
+      reading each shortened text;
+    - ``attention_without(record, drop) -> (B,K,R,N)``: its scores projected again without the
+      items in drop (B,K,N);
+    - ``attended_norms(record) -> (B,R,N)``: weight × norm of what is attended;
+    - ``self_attention(record) -> (B,L,N,N)``: the layers below the site, averaged over heads,
+      lowest first;
+    - ``batches(texts, labels) -> list[Batch]``: if it reads plain texts;
+    - ``spell(record, at) -> list[str]``: the text of each item of example `at`;
+    - ``row_names(record) -> list[str]``: the name of each row ("layer 5 head 0");
+    - ``class_names``;
+    - ``about``: a dict of the settings it was made with, stored with the results.
     """
 
-    def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record: ...
+    def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
+        """One forward pass, from these embeddings (B,T,E) instead of the tokens' own if given."""
+        ...
 
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
-        """The logits, had alpha been used at the site: (B,R,N) -> (B,C), or (B,K,R,N) -> (B,K,C)."""
+        """The logits if alpha had been used: (B,R,N) -> (B,C), or (B,K,R,N) -> (B,K,C)."""
         ...

@@ -1,4 +1,4 @@
-"""The logits under other attention, by the cheapest correct path."""
+"""The logits under other attention, computed the cheapest correct way."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Record
 
-_ENTRIES = 2**24  # of alternative attention handed to a model at once
+_ENTRIES = 2**24  # of alternative attention passed to a model at once
 
 
 def logits_under(model: AttentionModel, record: Record, alpha: Tensor) -> Tensor:
-    """Logits (B,K,C) under K alternatives alpha (B,K,R,N): through the readout where there is one, else in bounded parts."""
+    """Logits (B,K,C) under K alternative attentions alpha (B,K,R,N).
+
+    Computed from the readout if the record has one, otherwise by `decode` in bounded parts.
+    """
     if record.readout is not None:
         return alpha[:, :, 0].to(record.readout.dtype) @ record.readout
     step = max(1, _ENTRIES // max(alpha[:, :1].numel(), 1))

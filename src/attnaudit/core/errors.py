@@ -1,27 +1,36 @@
-"""The exceptions that reach people as a sentence: what a user can put right, what a model cannot answer, what could not be written."""
+"""The exceptions whose message is written for users; the command line prints them as one line."""
 
 from __future__ import annotations
 
 
 class InputError(ValueError):
-    """What is wrong, what was expected, what was given, and what to do. The command line prints it without a traceback."""
+    """An input the user can correct.
+
+    The message says what is wrong, what was expected, what was given and what to do.
+    """
 
 
 class OutputError(OSError):
-    """A file or folder could not be written, usually because the disk is full. Says what was kept, where, and how to go on."""
+    """A file or folder could not be written, usually because the disk is full.
 
-    results: object = None  # what was computed before, if anything: to be shown all the same
+    The message says what was kept, where, and how to go on.
+    """
+
+    results: object = None  # what was computed before the failure, so that it can still be shown
 
     def __str__(self) -> str:
-        return (
-            f"{self.strerror}."
-            if self.strerror and not self.strerror.endswith(".")
-            else str(self.strerror)
-        )
+        text = str(self.strerror)
+        return f"{text}." if self.strerror and not text.endswith(".") else text
 
 
 class ItemErrors(InputError):
-    """What is wrong with single texts or labels of a list, by their index; the message is about the first."""
+    """Problems with single texts or labels of a list, keyed by index; the message quotes the first.
+
+    Examples
+    --------
+    >>> print(ItemErrors({3: "is empty", 7: "is no text"}))
+    Text 3: is empty
+    """
 
     def __init__(self, problems: dict[int, str]) -> None:
         self.problems = problems
@@ -30,4 +39,7 @@ class ItemErrors(InputError):
 
 
 class NotApplicable(Exception):
-    """A measure or an audit has nothing to say about this model or data, for the reason given. Recorded, never passed over in silence."""
+    """A measure or an audit cannot be computed for this model or data.
+
+    The reason is recorded with the results.
+    """

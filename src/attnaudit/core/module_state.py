@@ -1,4 +1,4 @@
-"""The torch modules a model consists of, whether it is one or holds some; and how they are put into evaluation mode for a while."""
+"""The torch modules a model consists of, and evaluation mode for a while."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from torch import nn
 
 
 def modules_of(model: object) -> list[nn.Module]:
-    """Every module of a model; of a plain object, those of the modules it holds as attributes."""
+    """Every module of a model; for a plain object, those of the modules among its attributes."""
     if isinstance(model, nn.Module):
         return list(model.modules())
-    held = [
-        value for value in getattr(model, "__dict__", {}).values() if isinstance(value, nn.Module)
-    ]
-    return [module for root in held for module in root.modules()]
+    attributes = getattr(model, "__dict__", {}).values()
+    roots = [value for value in attributes if isinstance(value, nn.Module)]
+    return [module for root in roots for module in root.modules()]
 
 
 @contextmanager
 def evaluating(*models: object, device: torch.device | str | None = None) -> Iterator[None]:
-    """Evaluation mode, and the device asked for, inside; every module's own mode and the old device after, also after an exception."""
+    """Put models into evaluation mode, and on `device` if given, for the length of a block.
+
+    Afterwards, also after an exception, every module has its own mode and device back.
+    """
     modules = [module for model in models for module in modules_of(model)]
     modes = [(module, module.training) for module in modules if module.training]
     parameters = (parameter for module in modules for parameter in module.parameters())
-    home = (
-        next((parameter.device for parameter in parameters), None) if device is not None else None
-    )
+    home = None
+    if device is not None:
+        home = next((parameter.device for parameter in parameters), None)
     try:
         for module, _ in modes:
             module.training = False

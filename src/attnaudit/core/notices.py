@@ -1,15 +1,15 @@
-"""What a user should know though nothing failed: what was left out, set aside, removed. The command line prints it, a notebook shows it."""
+"""Messages for the user about things that did not fail: what was left out, moved or removed.
+
+The command line prints them to stderr, a notebook shows them.
+"""
 
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 
 _LOG = logging.getLogger("attnaudit")
-finished: list[
-    Path
-] = []  # outputs this process has completed: what an interruption leaves untouched
 
 
 def notice(text: str) -> None:
-    _LOG.warning(text)
+    """Log a message for the user."""
+    _LOG.warning("%s", text)

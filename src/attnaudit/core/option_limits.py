@@ -1,4 +1,4 @@
-"""What values an option may take: declared next to the part, checked when the part is chosen and when it is called."""
+"""The values an option may take: declared next to the part, checked when it is chosen or called."""
 
 from __future__ import annotations
 
@@ -16,14 +16,20 @@ Part = TypeVar("Part", bound=Callable[..., Any])
 
 
 class Limit(Protocol):
-    """`check` raises an InputError that begins with the name, unless the value is allowed."""
+    """`check` raises an InputError that begins with the option's name, or returns."""
 
     def check(self, name: str, value: Any) -> None: ...
 
 
 @dataclass(frozen=True)
 class Number:
-    """A finite number within bounds; `whole`: without a fraction; `or_word`: this word is allowed too."""
+    """A finite number within bounds; `whole`: an integer; `or_word`: this word is allowed too.
+
+    Examples
+    --------
+    >>> print(Number(above=1, most=2, or_word="learned"))
+    above 1 and at most 2, or learned
+    """
 
     least: float | None = None
     above: float | None = None
@@ -74,7 +80,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Joined:
-    """Numbers joined by +, such as 0.001+0.01, each within the limit; `or_none`: no text for none of them."""
+    """Numbers joined by +, such as 0.001+0.01, each within the limit; `or_none`: "" for none."""
 
     limit: Number
     or_none: bool = False
@@ -94,7 +100,7 @@ class Joined:
 
 @dataclass(frozen=True)
 class ParsedBy:
-    """Whatever this function reads; it raises an InputError in its own words."""
+    """Any value that this function accepts; it raises its own InputError."""
 
     parse: Callable[[Any], Any]
 
@@ -102,15 +108,35 @@ class ParsedBy:
         self.parse(value)
 
 
+@dataclass(frozen=True)
+class Fidelity:
+    """The version of a published method: as printed, as released, or corrected."""
+
+    part: str  # what it is a version of, for the error message
+    versions: tuple[str, ...]
+
+    def check(self, name: str, value: Any) -> None:
+        if value not in self.versions:
+            raise InputError(
+                f"There is no fidelity {value!r} of {self.part}; "
+                f"choose from: {', '.join(self.versions)}."
+            )
+
+
 COUNT = Number(least=1, whole=True)
 NOT_NEGATIVE = Number(least=0)
 
 
 def limits(**declared: Limit) -> Callable[[Part], Part]:
-    """Declare what the options of a function or class may be; None is always allowed, and means the default.
+    """Declare the limits of a function's or class's options; None is always allowed.
 
+    Examples
+    --------
     >>> @limits(shuffles=COUNT)
     ... def permutation(*, shuffles: int = 100): ...
+    >>> permutation(shuffles=0)
+    Traceback (most recent call last):
+    attnaudit.core.errors.InputError: shuffles must be 1 or more, got 0.
     """
 
     def mark(part: Part) -> Part:
@@ -132,14 +158,14 @@ def limits(**declared: Limit) -> Callable[[Part], Part]:
 
 
 def limits_of(part: Callable[..., Any]) -> Mapping[str, Limit]:
-    """Also of a part whose options are bound."""
+    """The declared limits of a part, also if some of its options are bound."""
     while isinstance(part, partial):
         part = part.func
     return getattr(part, "limits", {})
 
 
 def check(declared: Mapping[str, Limit], values: Mapping[str, Any], *, called: str = "{}") -> None:
-    """Reject the first value outside its limit. called: what the error calls an option, {} standing for its name."""
+    """Reject the first value outside its limit; errors name the option by `called`."""
     for name, limit in declared.items():
         if values.get(name) is not None:
             limit.check(called.format(name), values[name])

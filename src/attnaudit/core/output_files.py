@@ -11,15 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from attnaudit.core.errors import InputError, OutputError
-from attnaudit.core.temporary import held, token
+from attnaudit.core.temporary import draft_name, held, tidy, token
 
 GENERATOR = '<meta name="generator" content="attnaudit">'  # in the head of every page we write
-MANIFEST = ".attnaudit-files.json"  # in a folder of figures or tables: the name and the SHA-256 of each file we wrote
-_HEAD = 4096  # bytes of a page that hold its mark
+# In a folder of figures or tables: the name and the SHA-256 of each file we wrote.
+MANIFEST = ".attnaudit-files.json"
+_HEAD = 4096  # bytes of a page that contain GENERATOR
 
 
 def check_writable(folder: Path) -> None:
-    """Make a folder and try to write to it: fail before the long work, not after it."""
+    """Create a folder and try to write to it, so that a failure comes before the long work."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".write-test-{token()}"
@@ -27,42 +28,54 @@ def check_writable(folder: Path) -> None:
         probe.unlink()
     except OSError as error:
         raise InputError(
-            f"Cannot write to {folder}: {error.strerror}. Give another folder with --out, or make this one writable."
+            f"Cannot write to {folder}: {error.strerror}. "
+            "Give another folder with --out, or make this one writable."
         ) from error
 
 
 def check_file(path: Path, *, kind: str = "page") -> None:
-    """Reject a path at which a `kind` would replace something that attnaudit did not write, or that is no file."""
+    """Reject a path where a `kind` would replace anything but a file that attnaudit wrote."""
     path = Path(path)
-    if path.is_dir():
-        raise InputError(
-            f"{path} is a folder; the {kind} is one file. Name it, for example {path / f'{kind}.html'}."
-        )
     try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        return
+        mode = _mode(path)
+        ours = mode is None or (stat.S_ISREG(mode) and _is_ours(path))
     except OSError as error:
         raise InputError(
             f"Cannot write the {kind} to {path}: {error.strerror}. Give another name with --out."
         ) from error
-    if stat.S_ISLNK(mode) and path.exists():
-        mode = path.stat().st_mode
+    if mode is None:
+        return
+    if stat.S_ISDIR(mode):
+        raise InputError(
+            f"{path} is a folder; the {kind} is one file. "
+            f"Name it, for example {path / f'{kind}.html'}."
+        )
     if not stat.S_ISREG(mode):
         raise InputError(
-            f"{path} is a device, a pipe or a broken link. The {kind} is written to a regular file: give another name with --out."
+            f"{path} is a device, a pipe or a broken link. The {kind} is written to a regular "
+            "file: give another name with --out."
         )
-    if not _is_ours(path):
+    if not ours:
         raise InputError(
-            f"{path} exists and was not written by attnaudit, or was changed since; it is left as it is. "
-            f"Give the {kind} another name with --out, or move the file."
+            f"{path} exists and was not written by attnaudit, or was changed since; it is left "
+            f"as it is. Give the {kind} another name with --out, or move the file."
         )
 
 
 def write_file(
     path: Path, content: str | bytes | Callable[[Path], None], *, kind: str = "page"
 ) -> Path:
-    """Write a page, figure or table whole or not at all. content: the text, the bytes, or a function that fills the path it is given."""
+    """Write a page, figure or table whole or not at all; `check_file` protects what is there.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder is created if necessary.
+    content : str, bytes or callable
+        The text, the bytes, or a function that writes to the path it is given.
+    kind : str
+        The word for the file in error messages.
+    """
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,24 +83,28 @@ def write_file(
         raise OutputError(
             error.errno, f"Cannot make the folder {path.parent}: {error.strerror}"
         ) from error
-    with held(path.parent), whole_file(path) as draft:
-        if callable(content):
-            content(draft)
-        else:
-            draft.write_bytes(
-                content if isinstance(content, bytes) else content.encode("utf-8", "replace")
-            )
-        if not _same(path, draft):
-            check_file(path, kind=kind)
-        _record(path, draft)
+    with held(path.parent):
+        tidy(path.parent)
+        with whole_file(path) as draft:
+            if callable(content):
+                content(draft)
+            else:
+                draft.write_bytes(
+                    content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+                )
+            if not _is_same(path, draft):
+                check_file(path, kind=kind)
+        # After the file, not before: if we are killed in between, the same content may be
+        # written again, while the old file would no longer match its entry.
+        _record(path)
     return path
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A path to write to, which takes the place of `path` when the block has ended well; nothing is left of it otherwise."""
+    """Yield a draft that replaces `path` when the block succeeds and is removed when it fails."""
     target = path.resolve()  # a link stays a link
-    draft = target.with_name(f".{target.name[:100]}.{token()}")
+    draft = target.with_name(draft_name())
     try:
         yield draft
         sync(draft)
@@ -101,29 +118,54 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def sync(path: Path) -> None:
-    """On the disk, not only in its cache: or a power cut may leave a whole name on half a file."""
-    handle = os.open(path, os.O_RDONLY)
+    """Flush a file or folder to the disk, so that a power cut cannot leave half a file."""
+    if os.name == "nt":
+        if path.is_dir():
+            return  # Windows cannot open folders
+        flags = os.O_RDWR  # and flushes only what is open for writing
+    else:
+        flags = os.O_RDONLY
+    handle = os.open(path, flags)
     try:
         os.fsync(handle)
+    except OSError:
+        if not path.is_dir():  # some file systems cannot flush folders
+            raise
     finally:
         os.close(handle)
 
 
 def sha256(path: Path) -> str:
+    """The SHA-256 of a file's content, in hexadecimal."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _is_ours(path: Path) -> bool:
-    """A page by its mark; another file by its entry in the folder's manifest, as long as it is unchanged."""
+def is_our_page(path: Path) -> bool:
+    """Is this a page that attnaudit wrote?"""
     with path.open("rb") as stream:
-        if GENERATOR.encode() in stream.read(_HEAD):
-            return True
-    return _manifest(path.parent).get(path.name) == sha256(path)
+        return GENERATOR.encode() in stream.read(_HEAD)
 
 
-def _same(path: Path, draft: Path) -> bool:
-    """Several writers of the same runs write the same bytes: whoever comes last changes nothing."""
+def _mode(path: Path) -> int | None:
+    """The file's type, through links; the link's own if it is broken; None if nothing is there."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        pass
+    try:
+        return path.lstat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _is_ours(path: Path) -> bool:
+    """A page has the generator tag; another file is in the folder's manifest and unchanged."""
+    return is_our_page(path) or _manifest(path.parent).get(path.name) == sha256(path)
+
+
+def _is_same(path: Path, draft: Path) -> bool:
+    """Writers of the same runs write the same bytes: the last one changes nothing."""
     return (
         path.is_file()
         and path.stat().st_size == draft.stat().st_size
@@ -131,18 +173,18 @@ def _same(path: Path, draft: Path) -> bool:
     )
 
 
-def _record(path: Path, draft: Path) -> None:
-    with draft.open("rb") as stream:
-        if GENERATOR.encode() in stream.read(_HEAD):
-            return
-    known = {**_manifest(path.parent), path.name: sha256(draft)}
-    with whole_file(path.parent / MANIFEST) as manifest:
-        manifest.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+def _record(path: Path) -> None:
+    """Enter a file in the manifest of its folder; a page identifies itself."""
+    if is_our_page(path):
+        return
+    entries = {**_manifest(path.parent), path.name: sha256(path)}
+    with whole_file(path.parent / MANIFEST) as draft:
+        draft.write_text(json.dumps(entries, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _manifest(folder: Path) -> dict[str, str]:
     try:
-        known = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        entries = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return known if isinstance(known, dict) else {}
+    return entries if isinstance(entries, dict) else {}

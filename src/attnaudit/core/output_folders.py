@@ -1,28 +1,45 @@
-"""Folders of results: written whole or not at all, and never over anything that does not carry attnaudit's own mark.
+"""Folders of results: written whole or not at all, and never over anything that is not ours.
 
-A folder is ours if one of its JSON files says so: run.json, intervention.json or corpus_audit.json with attnaudit among its versions.
+A folder is ours if run.json, intervention.json or corpus_audit.json in it lists attnaudit among
+its versions.
 """
 
 from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from attnaudit.core import temporary
 from attnaudit.core.errors import InputError, OutputError
-from attnaudit.core.notices import finished, notice
-from attnaudit.core.output_files import GENERATOR, MANIFEST, check_writable, sync
+from attnaudit.core.interruption import completed
+from attnaudit.core.notices import notice
+from attnaudit.core.output_files import MANIFEST, check_writable, is_our_page, sync
 
 MARKS = ("run.json", "intervention.json", "corpus_audit.json")
-# What runs written before checksums were kept may hold; later ones list their files in run.json.
-_WRITTEN = frozenset({*MARKS, MANIFEST, "values.parquet", "summary.parquet", "examples.parquet", "detail.parquet",
-                      "card.json", "model.safetensors", "vocabulary.json", "figure.png"})  # fmt: skip
-_NO_ROOM = (
+# The files of runs that were written before run.json listed them.
+_UNLISTED = frozenset(
+    {
+        *MARKS,
+        MANIFEST,
+        "values.parquet",
+        "summary.parquet",
+        "examples.parquet",
+        "detail.parquet",
+        "card.json",
+        "model.safetensors",
+        "vocabulary.json",
+        "figure.png",
+    }
+)
+# Errors after which the results are written elsewhere: no room, or no permission.
+_CANNOT_WRITE = (
     errno.ENOSPC,
     errno.EDQUOT,
     errno.EFBIG,
@@ -31,31 +48,35 @@ _NO_ROOM = (
     errno.EPERM,
     errno.EIO,
 )
+_TAKEN = (errno.ENOTEMPTY, errno.EEXIST)  # renaming to a folder that has something in it
+
+Keep = Callable[[Path, Path], bool]
 
 
 def mark_of(folder: Path) -> dict[str, Any] | None:
     """The JSON object that makes this folder ours, or None."""
     for name in MARKS:
         try:
-            found = json.loads((folder / name).read_text(encoding="utf-8"))
+            mark = json.loads((folder / name).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             continue
-        if (
-            isinstance(found, dict)
-            and isinstance(versions := found.get("versions"), dict)
-            and "attnaudit" in versions
-        ):
-            return found
+        versions = mark.get("versions") if isinstance(mark, dict) else None
+        if isinstance(versions, dict) and "attnaudit" in versions:
+            return mark
     return None
 
 
 def check_folder(folder: Path, *, replace: bool = False, protected: Iterable[Path] = ()) -> None:
-    """Reject, before any work, a folder for results in which something of the user's stands.
+    """Reject, before any work, a folder in which results would endanger the user's files.
 
     Parameters
     ----------
-    replace : results of ours that are there may be replaced (`--force`).
-    protected : the model, the data: neither they nor a folder that holds them may be the output.
+    folder : Path
+        A new or empty folder, or one with results of ours.
+    replace : bool
+        Allow results of ours to be replaced (`--force`).
+    protected : iterable of Path
+        The model and the data: neither they nor a folder that contains them may be the output.
     """
     place = Path(folder).resolve()
     if place.exists() and not place.is_dir():
@@ -63,105 +84,139 @@ def check_folder(folder: Path, *, replace: bool = False, protected: Iterable[Pat
     here, home = Path.cwd(), _home()
     if place in (here, home) or place in here.parents or place in home.parents:
         raise InputError(
-            f"{folder} is the folder you are in, your home folder, or one that holds them. Results get a folder of their own: "
+            f"{folder} is the folder you are in, your home folder, or one that contains them. "
+            "Results get a folder of their own: "
             f"give one with --out, for example {place / 'audit'}."
         )
     for path in protected:
         other = Path(path).resolve()
         if place == other or place in other.parents:
             raise InputError(
-                f"{folder} holds {path}, which is an input. Results get a folder of their own: give another with --out."
+                f"{folder} contains {path}, which is an input. "
+                "Results get a folder of their own: give another with --out."
             )
-    temporary.tidy(place.parent) if place.parent.is_dir() else None
+    if place.parent.is_dir():
+        temporary.tidy(place.parent)
     if place.is_dir() and any(place.iterdir()):
         if mark_of(place) is None:
             raise InputError(
-                f"{folder} is not empty and holds no results of attnaudit; nothing in it is touched. "
-                "Give a new or empty folder with --out."
+                f"{folder} is not empty and contains no results of attnaudit; nothing in it is "
+                "touched. Give a new or empty folder with --out."
             )
         if not replace:
             raise InputError(
-                f"{folder} holds results already. Give another folder with --out, or --force to replace them (force=True in Python)."
+                f"{folder} holds results already. Give another folder with --out, "
+                "or --force to replace them (force=True in Python)."
             )
     check_writable(place.parent)
 
 
 def write_folder(
-    folder: Path, write: Callable[[Path], None], *, replace: bool = False, keep: Callable[[Path, Path], bool] | None = None
-) -> Path:  # fmt: skip
-    """Fill a folder by `write(draft)` and put it in place when all is on the disk; the old one is there until then.
+    folder: Path,
+    write: Callable[[Path], None],
+    *,
+    replace: bool = False,
+    keep: Keep | None = None,
+) -> Path:
+    """Write results to a draft and move it into place when everything is on the disk.
 
-    Files of the user's in a folder that is replaced move to the new one. keep(old, draft) decides for each corpus audit in it; what is
-    removed is named. If there is no room, the results are written to the system's temporary folder, and the error says where.
+    The old folder stays until then. The user's files in it move to the new one. If there is no
+    room, the results are written to the system's temporary folder, and the error says where.
+
+    Parameters
+    ----------
+    folder : Path
+    write : callable
+        ``write(draft)`` writes the results into the folder `draft`.
+    replace : bool
+        Allow results of ours to be replaced.
+    keep : callable, optional
+        ``keep(old, draft)`` decides whether a corpus audit in the old folder moves to the new one;
+        if omitted, it is removed and named in a notice.
     """
     check_folder(folder, replace=replace)
     place = Path(folder).resolve()
-    draft = place.parent / f"{temporary.DRAFT}{temporary.token()}"
+    draft = place.parent / temporary.draft_name()
     try:
-        draft.mkdir(mode=0o777)
+        draft.mkdir()
         with temporary.held(draft):
             write(draft)
             _sync_all(draft)
-            _swap(draft, place, replace=replace, keep=keep)
+            with temporary.held(place.parent):  # one process at a time
+                _move_into_place(draft, place, replace=replace, keep=keep)
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        if error.errno not in _CANNOT_WRITE:
             raise
-        raise _rescued(place, write, error) from error
+        raise _rescue(place, write, error) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    finished.append(Path(folder))
+    completed.append(Path(folder))
     return Path(folder)
 
 
 def set_aside(folder: Path) -> Path:
-    """Move what stands in the way of a run, and is no readable result, to a name next to it; nothing is removed."""
-    other = _free_name(folder, "damaged")
-    folder.rename(other)
+    """Rename a folder without readable results that is in the way of a run; nothing is removed."""
+    other = _rename_to_free_name(folder, folder, "damaged")
     notice(f"{folder} holds no results that can be read; it was moved to {other.name}")
     return other
 
 
-def _free_name(folder: Path, word: str) -> Path:
+def _rename_to_free_name(folder: Path, place: Path, word: str) -> Path:
+    """Rename a folder to the first free of PLACE.WORD-1, PLACE.WORD-2, …"""
     number = 1
-    while (other := folder.with_name(f"{folder.name}.{word}-{number}")).exists():
+    while True:
+        other = place.with_name(f"{place.name}.{word}-{number}")
+        if not other.exists() and _rename(folder, other):
+            return other
         number += 1
-    return other
 
 
-def _swap(
-    draft: Path, place: Path, *, replace: bool, keep: Callable[[Path, Path], bool] | None
-) -> None:
-    if not place.exists() or not any(place.iterdir()):
-        if place.exists():
-            place.rmdir()
-        draft.rename(place)
+def _rename(folder: Path, target: Path) -> bool:
+    """False if the target is not an empty folder."""
+    try:
+        folder.rename(target)
+    except OSError as error:
+        if error.errno not in _TAKEN:
+            raise
+        return False
+    return True
+
+
+def _move_into_place(draft: Path, place: Path, *, replace: bool, keep: Keep | None) -> None:
+    with suppress(OSError):
+        place.rmdir()  # if it is empty
+    if not place.exists() and _rename(draft, place):
         sync(place.parent)
         return
-    if not replace or mark_of(place) is None:  # it came while we worked
-        other = _free_name(place, "other")
-        draft.rename(other)
+    if not replace or mark_of(place) is None:
+        other = _rename_to_free_name(draft, place, "other")
         raise InputError(
-            f"{place} was filled by another process meanwhile and is left as it is. These results are whole, in {other}."
+            f"{place} was filled by another process meanwhile and is left as it is. "
+            f"These results are complete, in {other}."
         )
     removed = _carry_over(place, draft, keep)
-    old = place.with_name(f"{temporary.REPLACED}{temporary.token()}-{place.name}")
+    old = place.with_name(temporary.replaced_name(place.name))
     with temporary.held(place):
+        with suppress(OSError):
+            os.utime(place)  # where there are no locks, its age says that it is in use
         place.rename(old)
         try:
             draft.rename(place)
-        except OSError:
-            old.rename(place)
+        except BaseException:  # an interruption too
+            if not place.exists():
+                old.rename(place)
             raise
         sync(place.parent)
         shutil.rmtree(old, ignore_errors=True)
     if removed:
         notice(
-            f"removed with the old results of {place.name}, which they belong to: {', '.join(removed)}"
+            f"removed with the old results of {place.name}, which they belong to: "
+            f"{', '.join(removed)}"
         )
 
 
-def _carry_over(old: Path, draft: Path, keep: Callable[[Path, Path], bool] | None) -> list[str]:
-    """Copy to the draft what is not ours, and our corpus audits that still fit; the names of those that do not."""
+def _carry_over(old: Path, draft: Path, keep: Keep | None) -> list[str]:
+    """Copy the user's files and the corpus audits to keep; return the names of the others."""
     removed = []
     for path in sorted(old.iterdir()):
         if (draft / path.name).exists() or is_written_by_us(path, old):
@@ -177,28 +232,24 @@ def _carry_over(old: Path, draft: Path, keep: Callable[[Path, Path], bool] | Non
 
 
 def is_written_by_us(path: Path, folder: Path) -> bool:
-    """Is this file one that attnaudit wrote into its own folder?"""
+    """Is this a file that attnaudit wrote into its own folder?"""
     if not path.is_file() or path.is_symlink():
         return False
     listed = (mark_of(folder) or {}).get("files")
-    if path.name in _WRITTEN or (isinstance(listed, dict) and path.name in listed):
+    if path.name in _UNLISTED or (isinstance(listed, dict) and path.name in listed):
         return True
-    if path.suffix == ".html":
-        with path.open("rb") as stream:
-            return GENERATOR.encode() in stream.read(4096)
-    return False
+    return path.suffix == ".html" and is_our_page(path)
 
 
 def _sync_all(folder: Path) -> None:
-    for path in folder.rglob("*"):
-        if path.is_file() and not path.is_symlink():
+    for path in (*folder.rglob("*"), folder):
+        if not path.is_symlink() and (path.is_file() or path.is_dir()):
             sync(path)
-    sync(folder)
 
 
-def _rescued(place: Path, write: Callable[[Path], None], error: OSError) -> OutputError:
-    """The error to raise: with the results in the system's temporary folder, where there is room for them there."""
-    why = f"Cannot write {place}: {error.strerror or error}"
+def _rescue(place: Path, write: Callable[[Path], None], error: OSError) -> OutputError:
+    """Write the results to the system's temporary folder, and return the error that says so."""
+    reason = f"Cannot write {place}: {error.strerror or error}"
     shelter = None
     try:
         shelter = Path(tempfile.mkdtemp(prefix="attnaudit-"))
@@ -211,17 +262,19 @@ def _rescued(place: Path, write: Callable[[Path], None], error: OSError) -> Outp
             shutil.rmtree(shelter, ignore_errors=True)
         return OutputError(
             error.errno,
-            f"{why}. The results could not be kept elsewhere either: make room and run the command again",
+            f"{reason}. The results could not be kept elsewhere either: "
+            "make room and run the command again",
         )
-    finished.append(rescued)
+    completed.append(rescued)
     return OutputError(
         error.errno,
-        f"{why}. The results are whole and were kept in {rescued}: make room, then move that folder to {place}",
+        f"{reason}. The results are complete and were kept in {rescued}: "
+        f"make room, then move that folder to {place}",
     )
 
 
 def _home() -> Path:
     try:
         return Path.home().resolve()
-    except RuntimeError:  # a user without one
+    except RuntimeError:  # a user without a home folder
         return Path("/")

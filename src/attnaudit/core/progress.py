@@ -1,4 +1,4 @@
-"""One progress bar for all long work; silent where nobody watches."""
+"""Progress bars for long work; nothing is shown unless stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+_UPDATE_EVERY = 1000  # texts
+
 
 @contextmanager
 def bar(title: str, total: int, *, show: bool = True) -> Iterator[Callable[[str], None]]:
-    """Yields advance(note): one step done, with a word on it."""
+    """A bar of `total` steps. Yields ``advance(note)``: one step is done; the note is shown."""
     if not show or not sys.stderr.isatty():
         yield lambda note: None
         return
@@ -37,7 +39,7 @@ def bar(title: str, total: int, *, show: bool = True) -> Iterator[Callable[[str]
 
 @contextmanager
 def counter(title: str, *, show: bool = True) -> Iterator[Callable[[], None]]:
-    """Yields advance(): one more done, of a number nobody knows yet. Drawn only for work that takes a while."""
+    """A count of texts whose total is unknown. Yields ``advance()``: one more is done."""
     if not show or not sys.stderr.isatty():
         yield lambda: None
         return
@@ -49,9 +51,9 @@ def counter(title: str, *, show: bool = True) -> Iterator[Callable[[], None]]:
         def advance() -> None:
             nonlocal count
             count += 1
-            if count % 1000 == 0:
+            if count % _UPDATE_EVERY == 0:
                 rate = count / max(time.monotonic() - started, 1e-9)
-                display.update(f"{title}: {count:,} texts, {rate:,.0f} a second")
+                display.update(f"{title}: {count:,} texts, {rate:,.0f} per second")
 
         yield advance
 
@@ -60,7 +62,10 @@ def counter(title: str, *, show: bool = True) -> Iterator[Callable[[], None]]:
 def transfer(
     title: str, total: int | None, *, done: int = 0, show: bool = True
 ) -> Iterator[Callable[[int], None]]:
-    """Yields advance(count): so many more bytes have come. `done` came before; `total` is None where nobody said."""
+    """A download of `total` bytes, None if unknown, of which `done` are here already.
+
+    Yields ``advance(count)``: `count` more bytes have arrived.
+    """
     if not show or not sys.stderr.isatty():
         yield lambda count: None
         return

@@ -1,7 +1,8 @@
-"""Randomness that depends on names, never on batch size or order.
+"""Random numbers that depend on names, never on batch size or order.
 
-torch generators give one stream for a whole tensor, so a row's numbers would change with the batch around it. Here each row
-has a key of its own and its numbers come from SplitMix64 (Steele, Lea & Flood 2014), all rows at once.
+A torch generator gives one stream for a whole tensor, so a row's numbers would depend on the batch
+around it. Here each row has its own key, and all rows draw from SplitMix64 (Steele, Lea & Flood
+2014) at once.
 """
 
 from __future__ import annotations
@@ -18,22 +19,26 @@ _MIX_2 = 0x94D049BB133111EB
 
 
 def derive(seed: int, *names: object) -> int:
-    """A 63-bit seed for (seed, names…): different names, unrelated streams."""
+    """A 63-bit seed for (seed, names…); different names give unrelated streams.
+
+    Stored results depend on it: it must never change.
+    """
     text = "\x1f".join([str(seed), *map(str, names)])
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
 
 def generator(seed: int, *names: object) -> torch.Generator:
+    """A torch generator of its own for (seed, names…)."""
     return torch.Generator().manual_seed(derive(seed, *names))
 
 
 def keys(seed: int, name: str, example_ids: Iterable[str]) -> Tensor:
-    """(B,) int64, one key an example."""
-    return torch.tensor([derive(seed, name, each) for each in example_ids], dtype=torch.int64)
+    """One key per example: (B,) int64."""
+    return torch.tensor([derive(seed, name, id_) for id_ in example_ids], dtype=torch.int64)
 
 
 def uniform(key: Tensor, count: int) -> Tensor:
-    """(B,count) float64 in [0, 1): the first `count` numbers of each key's own stream."""
+    """(B,count) float64 in [0, 1): the first `count` numbers of each key's stream."""
     counter = torch.arange(1, count + 1, dtype=torch.int64, device=key.device)
     state = key[:, None] + counter * _signed(_GOLDEN)
     state = (state ^ _shift(state, 30)) * _signed(_MIX_1)
@@ -43,16 +48,16 @@ def uniform(key: Tensor, count: int) -> Tensor:
 
 
 def _shift(value: Tensor, bits: int) -> Tensor:
-    """Logical right shift: torch's own is arithmetic and would drag the sign along."""
+    """Logical right shift; torch's own is arithmetic and copies the sign bit."""
     return (value >> bits) & ((1 << (64 - bits)) - 1)
 
 
 def _signed(value: int) -> int:
-    """The same 64 bits as a signed integer: torch has no arithmetic on unsigned ones."""
+    """The same 64 bits as a signed integer; torch has no unsigned 64-bit arithmetic."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def normal(key: Tensor, count: int) -> Tensor:
-    """(B,count) float64, N(0,1), by the inverse of its distribution function."""
-    middle = uniform(key, count) + 2.0**-54  # never exactly 0
-    return torch.special.ndtri(middle)
+    """(B,count) float64 from N(0,1), by the inverse of its distribution function."""
+    above_zero = uniform(key, count) + 2.0**-54
+    return torch.special.ndtri(above_zero)

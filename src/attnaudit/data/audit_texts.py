@@ -1,4 +1,4 @@
-"""The user's texts for a model that has a tokenizer of its own: from a file or a table in memory, labels optional."""
+"""The user's texts for a model with its own tokenizer, from a file or a table in memory."""
 
 from __future__ import annotations
 
@@ -15,53 +15,57 @@ from attnaudit.data.reading.labels import is_missing
 from attnaudit.data.reading.memory_tables import memory_table
 from attnaudit.data.reading.option_names import Spelling, in_command, in_python
 from attnaudit.data.reading.row_errors import BadRows, RowError
-from attnaudit.data.reading.streams import shown
+from attnaudit.data.reading.streams import printable
 from attnaudit.data.reading.tables import Table, file_table
 from attnaudit.data.reading.text_values import text_value
 
-_LISTED = 5  # columns that were not read, in the summary
+_LISTED = 5  # columns that were not read, listed in the summary
 
 
 @dataclass(frozen=True)
 class OwnText:
+    """One text, or pair of texts, with its label if there is one."""
+
     example_id: str
-    text: str | tuple[str, str]  # or a pair
+    text: str | tuple[str, str]
     label: Any = None
     where: str = ""  # file and line, for errors
 
 
 class TextsRead(NamedTuple):
+    """The texts of a table, and what was skipped."""
+
     texts: list[OwnText]
     bad: BadRows
-    summary: str  # what was read as what, for the user to check
-    classes: Sequence[str] | None = (
-        None  # names the data itself has for its labels, which are then numbers
-    )
+    summary: str  # which columns were read as what, for the user to check
+    classes: Sequence[str] | None = None  # the data's own class names; labels are then numbers
 
     @property
     def labelled(self) -> bool:
+        """Whether the texts have labels."""
         return self.texts[0].label is not None
 
     def labels(self, class_names: Sequence[str] | None) -> list[Any] | None:
-        """Labels for a model with these classes: by the names the data has for them, if both have names.
+        """Labels for a model with these classes, by name if both data and model have names.
 
-        LABEL_0, LABEL_1, … are what transformers writes where nobody named the classes.
+        transformers calls classes LABEL_0, LABEL_1, … if nobody named them.
         """
-        given = [each.label for each in self.texts]
-        if not self.labelled or self.classes is None:
-            return given if self.labelled else None
+        labels = [text.label for text in self.texts]
+        if not self.labelled:
+            return None
+        if self.classes is None:
+            return labels
         names = self.classes
-        for each in self.texts:
-            if not 0 <= int(each.label) < len(names):
+        for text in self.texts:
+            if not 0 <= int(text.label) < len(names):
                 raise InputError(
-                    f"{each.where}: the label {each.label} is none of the {len(names)} classes, numbered from 0."
+                    f"{text.where}: the label {text.label} is none of the {len(names)} classes, "
+                    "numbered from 0."
                 )
         unnamed = all(re.fullmatch(r"LABEL_\d+", str(name)) for name in class_names or ())
-        return (
-            given
-            if unnamed and len(class_names or names) == len(names)
-            else [names[int(n)] for n in given]
-        )
+        if unnamed and len(class_names or names) == len(names):
+            return labels
+        return [names[int(label)] for label in labels]
 
 
 def read_texts(
@@ -75,9 +79,21 @@ def read_texts(
     skip_bad: bool = False,
     spell: Spelling = in_command,
 ) -> TextsRead:
-    """One text per row of a csv, tsv, jsonl, json or parquet file, and what was skipped.
+    """Read the texts of a csv, tsv, jsonl, json or parquet file, one per row.
 
-    Columns that are not named are inferred from their names. `spell` writes options in messages.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    text, label, pair : str, optional
+        Names of the columns of the text, its label and a second text; inferred from common names
+        if omitted. label="" reads no labels.
+    delimiter, encoding : str, optional
+        Inferred if omitted.
+    skip_bad : bool
+        Skip and count rows that cannot be read.
+    spell : Spelling
+        Writes options in messages.
     """
     bad = BadRows(skip=skip_bad, spell=spell, can_skip=spell is not in_python)
     table = file_table(Path(path), bad, delimiter=delimiter, encoding=encoding)
@@ -87,7 +103,10 @@ def read_texts(
 def texts_in_memory(
     data: Any, *, text: str | None = None, label: str | None = None, pair: str | None = None
 ) -> TextsRead | None:
-    """The same of a pandas frame, a Hugging Face dataset, a dict of columns or a list of dicts; None for anything else."""
+    """Read the texts of a pandas frame, Hugging Face dataset, dict of columns or list of dicts.
+
+    Returns None for anything else. Columns are given or inferred as in `read_texts`.
+    """
     table = memory_table(data)
     if table is None:
         return None
@@ -119,9 +138,9 @@ def _texts(table: Table, columns: ModelColumns, bad: BadRows, advance: Any) -> I
             )
             value = row.get(columns.label) if columns.label else None
             if columns.label and is_missing(value):
-                without = bad.spell("label", "")
                 raise RowError(
-                    f"{where}: the label is missing. {bad.advice} To read no labels at all, write {without}.",
+                    f"{where}: the label is missing. {bad.advice} "
+                    f"To read no labels at all, write {bad.spell('label', '')}.",
                     reason="no label",
                 )
             yield OwnText(
@@ -130,12 +149,11 @@ def _texts(table: Table, columns: ModelColumns, bad: BadRows, advance: Any) -> I
 
 
 def _summary(table: Table, columns: ModelColumns, count: int, bad: BadRows) -> str:
-    """One line: "Read d.csv: text = review, label = stars, 1,200 rows, delimiter ;, encoding utf-8"."""
-    parts = [f"{name} = {shown(column[:60])}" for name, column in columns.named().items()]
+    """One line: "Read d.csv: text = review, label = stars, 1,200 rows, encoding utf-8"."""
+    parts = [f"{name} = {printable(column[:60])}" for name, column in columns.named().items()]
     if not columns.label:
-        others = [
-            shown(each[:60]) for each in table.columns if each not in columns.named().values()
-        ]
+        used = columns.named().values()
+        others = [printable(name[:60]) for name in table.columns if name not in used]
         more = ", …" if len(others) > _LISTED else ""
         listed = f" (not read: {', '.join(others[:_LISTED])}{more})" if others else ""
         parts.append(f"no label column{listed}")

@@ -1,4 +1,4 @@
-"""A corpus in numbers: vocabulary, lengths and class counts, what was dropped, and what its examples know besides the text."""
+"""A corpus in numbers: vocabulary, lengths, class counts, dropped examples and annotations."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from attnaudit.core import registry
-from attnaudit.data import DATASETS, load
 from attnaudit.data.corpus_info import about_of
-from attnaudit.data.listing import settled
+from attnaudit.data.datasets import DATASETS, load, parse_choice
+from attnaudit.data.listing import with_defaults
 from attnaudit.data.published_counts import PublishedCorpus, published_row
 from attnaudit.data.reading.preprocessing import repeated, vocabulary_size
-from attnaudit.data.splits import Example, Splits
-from attnaudit.data.text_file import file_choice
+from attnaudit.data.splits import SPLITS, Example
 
 EXTRAS = {
     "query": "a query",
@@ -23,42 +22,67 @@ EXTRAS = {
     "evidence": "evidence",
     "candidates": "candidate answers",
 }
-_TOLD = ("dropped", "skipped", "repeated", "vocabulary", "vocabulary_before_length_filter")
+# Notes that have a field of their own in a description.
+_OWN_FIELDS = ("dropped", "skipped", "repeated", "vocabulary", "vocabulary_before_length_filter")
 
 
 @dataclass(frozen=True)
 class SplitCounts:
+    """Counts of one split."""
+
     examples: int
     classes: dict[str, int]  # in the order of the labels
     unlabelled: int
-    mean_length: float | None  # tokens, without the start and end marks; None of an empty split
+    mean_length: float | None  # tokens without start and end marks; None for an empty split
     longest: int
 
 
 @dataclass(frozen=True)
 class Description:
+    """Counts of a corpus, next to the published ones if there are any."""
+
     choice: str
     title: str
     tokeniser: str
     min_count: int
-    vocabulary: int  # words in at least min_count training texts, and the four marks
+    vocabulary: int  # words in at least min_count training texts, plus the four special tokens
     vocabulary_before_length_filter: int | None
     splits: dict[str, SplitCounts]
-    extras: dict[str, int]  # how many examples have a query, sentences, evidence, candidate answers
+    extras: dict[str, int]  # examples with a query, sentences, evidence, candidate answers
     dropped: dict[str, int]
     skipped: dict[str, Any]
     repeated: dict[str, int]
-    notes: dict[str, Any]  # whatever else the reader says
+    notes: dict[str, Any]  # all other notes of the reader
     published: PublishedCorpus | None
 
 
 def describe(choice: str, *, data_dir: Path | None = None) -> Description:
-    """Reads the corpus and counts. Beside the published row where there is one for these classes."""
+    """Read a dataset and count its texts, words and classes.
+
+    Parameters
+    ----------
+    choice : str
+        A dataset choice, as for `load`.
+    data_dir : Path, optional
+        Folder to look for corpora in, as for `load`.
+
+    Returns
+    -------
+    Description
+        With the published counts if there are any for these classes.
+
+    Examples
+    --------
+    >>> description = describe("keyword:train=6,dev=2,test=2")
+    >>> description.splits["train"].classes
+    {'negative': 3, 'positive': 3}
+    """
     splits = load(choice, data_dir=data_dir)
-    name, options = file_choice(choice, DATASETS) or registry.parse(choice)
+    name, options = parse_choice(choice)
     reader = registry.find(DATASETS, name, "dataset")
     about = about_of(reader)
-    everything = [example for split in _splits(splits).values() for example in split]
+    by_split: dict[str, Sequence[Example]] = {split: getattr(splits, split) for split in SPLITS}
+    everything = [example for examples in by_split.values() for example in examples]
     notes = splits.notes
     return Description(
         choice=choice,
@@ -67,25 +91,25 @@ def describe(choice: str, *, data_dir: Path | None = None) -> Description:
         min_count=splits.min_count,
         vocabulary=vocabulary_size(splits.train, min_count=splits.min_count),
         vocabulary_before_length_filter=notes.get("vocabulary_before_length_filter"),
-        splits={
-            split: _counts(examples, splits.classes) for split, examples in _splits(splits).items()
-        },
+        splits={split: _counts(examples, splits.classes) for split, examples in by_split.items()},
         extras={
-            extra: sum(getattr(each, extra) is not None for each in everything) for extra in EXTRAS
+            extra: sum(getattr(example, extra) is not None for example in everything)
+            for extra in EXTRAS
         },
         dropped=notes.get("dropped", {}),
         skipped=notes.get("skipped", {"rows": 0}),
         repeated=notes["repeated"]
         if "repeated" in notes
         else repeated(splits.train, splits.dev, splits.test),
-        notes={key: value for key, value in notes.items() if key not in _TOLD},
-        published=published_row(name, settled(reader, options), len(splits.classes)),
+        notes={key: value for key, value in notes.items() if key not in _OWN_FIELDS},
+        published=published_row(name, with_defaults(reader, options), len(splits.classes)),
     )
 
 
 def together(one: SplitCounts, other: SplitCounts) -> SplitCounts:
+    """Counts of two splits taken as one."""
     examples = one.examples + other.examples
-    tokens = sum(each.examples * (each.mean_length or 0) for each in (one, other))
+    tokens = sum(counts.examples * (counts.mean_length or 0) for counts in (one, other))
     return SplitCounts(
         examples=examples,
         classes={name: count + other.classes[name] for name, count in one.classes.items()},
@@ -93,10 +117,6 @@ def together(one: SplitCounts, other: SplitCounts) -> SplitCounts:
         mean_length=tokens / examples if examples else None,
         longest=max(one.longest, other.longest),
     )
-
-
-def _splits(splits: Splits) -> dict[str, Sequence[Example]]:
-    return {"train": splits.train, "dev": splits.dev, "test": splits.test}
 
 
 def _counts(examples: Sequence[Example], classes: tuple[str, ...]) -> SplitCounts:

@@ -1,4 +1,4 @@
-"""The part of a file that has come so far: kept beside the place of the file until it is whole."""
+"""An unfinished download: kept next to the target file, under a hidden name, until it is whole."""
 
 from __future__ import annotations
 
@@ -17,56 +17,60 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Begun:
-    """What has come so far, and how the server named that version of the file."""
+class PartialFile:
+    """The bytes received so far, and the version of the file that the server sent."""
 
     path: Path
 
     @classmethod
-    def of(cls, target: Path, checksum: str) -> Begun:
-        # The checksum is in the name: what was begun of another version is never gone on with.
+    def of(cls, target: Path, checksum: str) -> PartialFile:
+        """The partial file of `target`; its name has the checksum, so versions never mix."""
         return cls(target.with_name(f".{target.name}.{checksum.partition(':')[2][:12]}.partial"))
 
     @property
     def size(self) -> int:
+        """Bytes received so far."""
         return self.path.stat().st_size if self.path.exists() else 0
 
     @property
-    def mark(self) -> Path:
+    def version_path(self) -> Path:
+        """Where the server's name for this version of the file is stored."""
         return self.path.with_suffix(".version")
 
     def headers(self) -> dict[str, str]:
-        """Ask for the rest, if the file is still the one that was begun."""
-        wanted = {"Accept-Encoding": "identity"}  # the bytes of the file, which the checksum is of
+        """Request headers for the remaining bytes, if the server still has the same version."""
+        headers = {"Accept-Encoding": "identity"}  # the checksum is of the bytes as stored
         if not self.size:
-            return wanted
-        wanted["Range"] = f"bytes={self.size}-"
+            return headers
+        headers["Range"] = f"bytes={self.size}-"
         try:
-            return {**wanted, "If-Range": str(json.loads(self.mark.read_text("utf-8"))["version"])}
+            version = str(json.loads(self.version_path.read_text("utf-8"))["version"])
         except (OSError, ValueError, KeyError, TypeError):
-            return wanted  # the server gave no name; the checksum decides in the end
+            return headers  # the server named no version; the checksum decides in the end
+        return {**headers, "If-Range": version}
 
-    def remember(self, answer: requests.Response) -> None:
-        tag, date = answer.headers.get("ETag", ""), answer.headers.get("Last-Modified")
-        version = (
-            tag if tag and not tag.startswith("W/") else date
-        )  # a weak tag does not promise the same bytes
+    def save_version(self, response: requests.Response) -> None:
+        """Store the version named by a response, or forget the old one if it names none."""
+        tag, date = response.headers.get("ETag", ""), response.headers.get("Last-Modified")
+        # A weak tag does not promise the same bytes.
+        version = tag if tag and not tag.startswith("W/") else date
         if version:
-            self.mark.write_text(json.dumps({"version": version}), "utf-8")
+            self.version_path.write_text(json.dumps({"version": version}), "utf-8")
         else:
-            self.mark.unlink(missing_ok=True)
+            self.version_path.unlink(missing_ok=True)
 
-    def forget(self) -> None:
+    def remove(self) -> None:
+        """Delete the partial file and its version."""
         self.path.unlink(missing_ok=True)
-        self.mark.unlink(missing_ok=True)
+        self.version_path.unlink(missing_ok=True)
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """One download into a folder at a time: two that write the same file would spoil it, even after it got its name."""
+def download_lock(folder: Path) -> Iterator[None]:
+    """Allow one download into a folder at a time; two would spoil each other's file."""
     try:
         import fcntl
-    except ImportError:  # Windows does not let go of a file that is open
+    except ImportError:  # Windows does not replace a file that is open
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -75,7 +79,8 @@ def alone(folder: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(
-                f"{folder}: another download into this folder is under way. Wait until it is done, or end it."
+                f"{folder}: another download into this folder is running. "
+                "Wait until it has finished, or stop it."
             ) from None
         except OSError:
             pass  # a file system without locks

@@ -1,6 +1,7 @@
-"""Jain & Wallace 2019, "Attention is not Explanation", table 1: vocabulary, mean length and class counts of their corpora.
+"""Corpus counts of Jain & Wallace 2019, "Attention is not Explanation", table 1.
 
-Where the notebook released with the paper prints another vocabulary, that stands beside it: the two differ by more than the marks.
+Where the released notebook prints another vocabulary size, it is given next to the paper's: the
+two differ by more than the special tokens.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ SOURCE = "Jain & Wallace 2019, table 1"
 
 @dataclass(frozen=True)
 class PublishedCorpus:
-    """A row as printed. Class counts are in the order of the labels; one number where the paper gives the total alone."""
+    """One row of the table, as printed.
+
+    Class counts are in the order of the labels; a single number if the paper gives only the total.
+    """
 
     dataset: str  # as `attnaudit run --dataset` names it
     vocabulary: int
@@ -22,10 +26,8 @@ class PublishedCorpus:
     train: tuple[int, ...]
     test: tuple[int, ...]
     notebook_vocabulary: int | None = None
-    train_holds_dev: bool = (
-        False  # the printed train size is dev's too: all of the train files, or 80 % of everything
-    )
-    options: Mapping[str, Any] = field(default_factory=dict)  # that tell rows of one dataset apart
+    train_holds_dev: bool = False  # the printed train counts include the dev split
+    options: Mapping[str, Any] = field(default_factory=dict)  # distinguish rows of one dataset
 
 
 TABLE_1 = (
@@ -59,15 +61,13 @@ TABLE_1 = (
     PublishedCorpus("snli", 20_982, 14, (182_764, 183_187, 183_416), (3_219, 3_237, 3_368)),
 )
 
-_SAME = {
-    "babi_files": "babi"
-}  # two datasets of ours for one of theirs: simulated, and the released files
+_SAME = {"babi_files": "babi"}  # released files and simulated: two datasets for one row
 
 
 def published_row(
     dataset: str, options: Mapping[str, Any], class_count: int
 ) -> PublishedCorpus | None:
-    """The row of a dataset under its options, defaults among them; none for another choice of classes than the paper's."""
+    """The published row of a dataset with all its options; None for classes unlike the paper's."""
     for row in TABLE_1:
         same = row.dataset == _SAME.get(dataset, dataset) and all(
             options.get(key) == value for key, value in row.options.items()

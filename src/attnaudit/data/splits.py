@@ -1,4 +1,4 @@
-"""What every reader returns: examples of words, in three splits that share no example."""
+"""What every reader returns: tokenised examples in three splits that share no example."""
 
 from __future__ import annotations
 
@@ -9,46 +9,93 @@ from typing import Any
 
 from attnaudit.core.errors import InputError
 
+SPLITS = ("train", "dev", "test")
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One text with what is known of it."""
+    """One tokenised text with its label and annotations.
 
-    example_id: str  # stable over runs and machines, unique within a corpus: "test/17"
+    Parameters
+    ----------
+    example_id : str
+        Unique within a corpus and the same on every machine: "test/17".
+    tokens : tuple of str
+        The words of the text.
+    label : int, optional
+        The class, as an index into `Splits.classes`.
+    query : tuple of str, optional
+        The words of a second text: a question or hypothesis.
+    evidence : tuple of bool, optional
+        Per token, whether it decides the label.
+    segments : tuple of int, optional
+        Per token, the number of its sentence.
+    candidates : tuple of int, optional
+        The classes that are possible answers; all of them if omitted.
+
+    Examples
+    --------
+    >>> Example("test/0", ("so", "dull"), label=0, evidence=(False, True)).tokens
+    ('so', 'dull')
+    """
+
+    example_id: str
     tokens: tuple[str, ...]
     label: int | None = None
-    query: tuple[str, ...] | None = None  # the second text: question or hypothesis
-    evidence: tuple[bool, ...] | None = None  # True = this token decides
-    segments: tuple[int, ...] | None = None  # the sentence of each token
-    candidates: tuple[int, ...] | None = None  # classes that are possible answers; None = all
+    query: tuple[str, ...] | None = None
+    evidence: tuple[bool, ...] | None = None
+    segments: tuple[int, ...] | None = None
+    candidates: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Splits:
-    """A corpus, read and tokenised."""
+    """A tokenised corpus in three splits.
+
+    Parameters
+    ----------
+    name : str
+        Name of the corpus.
+    train, dev, test : sequence of Example
+        The splits; dev and test may be empty.
+    classes : tuple of str
+        Names of the classes, in the order of the labels.
+    tokeniser : str
+        Name of the tokeniser, on which every count depends.
+    min_count : int
+        Number of training texts a word must occur in to be in the vocabulary.
+    notes : dict
+        What the reader dropped or chose; stored with results.
+    checked : bool
+        Skip the checks, for examples that were checked before they were stored.
+
+    Examples
+    --------
+    >>> train = [Example("train/0", ("dull",), label=0), Example("train/1", ("great",), label=1)]
+    >>> Splits("mine", train, (), (), ("bad", "good"), tokeniser="blanks").classes
+    ('bad', 'good')
+    """
 
     name: str
     train: Sequence[Example]
     dev: Sequence[Example]
     test: Sequence[Example]
-    classes: tuple[str, ...]  # names, in the order of the labels
-    tokeniser: str  # every count names it
-    min_count: int = 1  # documents a word must occur in to be in the vocabulary
-    notes: dict[str, Any] = field(
-        default_factory=dict
-    )  # what the reader dropped or chose, for the results
-    checked: InitVar[bool] = False  # True: it was when it was stored
+    classes: tuple[str, ...]
+    tokeniser: str
+    min_count: int = 1
+    notes: dict[str, Any] = field(default_factory=dict)
+    checked: InitVar[bool] = False
 
     def __post_init__(self, checked: bool) -> None:
         if checked:
             return
         everything = [*self.train, *self.dev, *self.test]
-        twice = [
-            name for name, count in Counter(e.example_id for e in everything).items() if count > 1
-        ]
-        if twice:
+        counts = Counter(example.example_id for example in everything)
+        duplicates = [example_id for example_id, count in counts.items() if count > 1]
+        if duplicates:
             raise InputError(
-                f"{self.name}: example ids must be unique, but {twice[:3]} occur more than once."
+                f"{self.name}: example ids must be unique, "
+                f"but {duplicates[:3]} occur more than once."
             )
         for example in everything:
             check_example(example, len(self.classes), self.name)
@@ -59,14 +106,15 @@ class Splits:
             )
         if self.train and len({example.label for example in self.train}) < 2:
             raise InputError(
-                f"{self.name}: all {len(self.train)} training labels are the same, so there is nothing to learn. "
-                "Check the label column."
+                f"{self.name}: all {len(self.train)} training labels are the same, so there is "
+                "nothing to learn. Check the label column."
             )
 
 
 def check_example(example: Example, class_count: int, corpus: str) -> None:
-    """Refuse what no model could read, by name, before any long work starts."""
+    """Reject an example that no model could read, before any long computation starts."""
     where = f"{corpus}, example {example.example_id!r}"
+    label, candidates = example.label, example.candidates
     if not example.tokens:
         raise InputError(
             f"{where}: the text is empty. Drop the example or give it at least one word."
@@ -75,18 +123,12 @@ def check_example(example: Example, class_count: int, corpus: str) -> None:
         raise InputError(
             f"{where}: the query is empty. Drop the example or give it at least one word."
         )
-    if example.label is not None and not 0 <= example.label < class_count:
-        raise InputError(f"{where}: label {example.label} is not one of the {class_count} classes.")
-    if example.candidates is not None and not all(
-        0 <= each < class_count for each in example.candidates
-    ):
+    if label is not None and not 0 <= label < class_count:
+        raise InputError(f"{where}: label {label} is not one of the {class_count} classes.")
+    if candidates is not None and not all(0 <= each < class_count for each in candidates):
         raise InputError(f"{where}: a candidate is not one of the {class_count} classes.")
-    if (
-        example.candidates is not None
-        and example.label is not None
-        and example.label not in example.candidates
-    ):
-        raise InputError(f"{where}: the label {example.label} is not among its candidates.")
+    if candidates is not None and label is not None and label not in candidates:
+        raise InputError(f"{where}: the label {label} is not among its candidates.")
     for name in ("evidence", "segments"):
         values = getattr(example, name)
         if values is not None and len(values) != len(example.tokens):

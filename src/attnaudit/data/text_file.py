@@ -1,4 +1,4 @@
-"""The user's own texts: a csv, tsv, jsonl, json or parquet file with a column for the text and one for the label."""
+"""The user's own texts: a csv, tsv, jsonl, json or parquet file with columns for text and label."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnaudit.data.corpus_info import About, describes
 from attnaudit.data.reading.columns import Columns, column_name
 from attnaudit.data.reading.options import yes_or_no
 from attnaudit.data.reading.preprocessing import Preparation
-from attnaudit.data.reading.streams import shown
+from attnaudit.data.reading.streams import printable
 from attnaudit.data.reading.tables import endings, file_table
 from attnaudit.data.splits import Splits
 from attnaudit.data.user_tables import splits_of
@@ -50,22 +50,35 @@ def text_file(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """A file of examples, one a row. text, label, query, evidence and split name columns; usual names need not be given.
+    """Read a file of examples, one per row. It is read each time and never copied into the cache.
 
-    Evidence is a list of phrases, or of [first character, one after the last], as JSON in a csv file; all that is marked is in the text.
-    Where no column `split` says train, dev or test, and no file `dev` or `test` is given, a tenth of the examples each is dev and test:
-    stratified, seeded, identical texts in the same one. The file is read again each time and never copied into the cache.
-    Delimiter and encoding are inferred if omitted.
+    Parameters
+    ----------
+    path, dev, test : str
+        The file of the user's texts, and optional files for dev and test. Without these and a
+        split column, dev and test are a tenth each: stratified, with identical texts kept together.
+    text, label, query, evidence, split : str, optional
+        Names of columns; inferred from common names if omitted. Evidence is a list of phrases of
+        the text, or of [first character, one after the last]; in a csv file it is JSON.
+    delimiter, quoted, encoding
+        Format of a csv file; delimiter and encoding are inferred if omitted.
+    tokeniser, replace_numbers, more_than, fewer_than, sentences, skip_bad
+        Options of `Preparation`.
+    min_count : int
+        Number of training texts a word must occur in to be in the vocabulary.
+    seed : int
+        Seed of the random splits.
     """
     yes_or_no("text_file", "quoted", quoted)
-    named = {"path": path, "dev": dev, "test": test}
-    for option, value in named.items():
+    given = {"path": path, "dev": dev, "test": test}
+    for option, value in given.items():
         if not (isinstance(value, str) and value) and (option == "path" or value is not None):
             raise InputError(
-                f"text_file: {option} must be the path of a file, got {value!r}. Write for example text_file:path=reviews.csv."
+                f"text_file: {option} must be the path of a file, got {value!r}. "
+                "Write for example text_file:path=reviews.csv."
             )
     paths = {
-        option: Path(value).expanduser() for option, value in named.items() if value is not None
+        option: Path(value).expanduser() for option, value in given.items() if value is not None
     }
     prepare = Preparation(
         paths["path"].name,
@@ -78,35 +91,38 @@ def text_file(
     )
     columns = Columns(*map(column_name, (text, label, query, evidence, split)))
     parts = {"path": "train" if len(paths) > 1 else "", "dev": "dev", "test": "test"}
-    names = [each.name for each in paths.values()]
+    names = [file.name for file in paths.values()]
     tables = {
         parts[option]: file_table(
-            each,
+            file,
             prepare.bad,
             delimiter=delimiter,
             quoted=quoted,
             encoding=encoding,
-            where=shown(each.name if names.count(each.name) == 1 else f"{each.name} ({option})"),
+            where=printable(
+                file.name if names.count(file.name) == 1 else f"{file.name} ({option})"
+            ),
         )
-        for option, each in paths.items()
+        for option, file in paths.items()
     }
     return splits_of(tables, columns, prepare, min_count=min_count, seed=seed)
 
 
 def file_choice(choice: str, known: Container[str]) -> tuple[str, dict[str, Any]] | None:
-    """("text_file", its options) of a choice that is the path of a file, "reviews.csv:label=stars", and no name of a dataset.
+    """("text_file", options) if a choice is the path of a file; None if it names a dataset.
 
-    A path may have colons and commas in it if there is a file of this name; the longest such counts.
+    "reviews.csv:label=stars" is such a path with an option. The path may have colons and commas in
+    it if a file of this name exists; the longest such name counts. `known` has the dataset names.
     """
     if choice.split(":")[0] in known:
         return None
     ends = endings(choice)
-    there = [end for end in (*ends, len(choice)) if _is_file(choice[:end])]
-    # 2: a Windows path begins with a letter and a colon
+    existing = [end for end in (*ends, len(choice)) if _is_file(choice[:end])]
+    # From 2: a Windows path begins with a letter and a colon.
     plain = [end for end in ends if ":" not in choice[2:end]]
-    if not there and not plain:
+    if not existing and not plain:
         return None
-    end = max(there) if there else plain[0]
+    end = max(existing) if existing else plain[0]
     name, options = registry.parse(f"text_file{choice[end:]}")
     return name, {"path": choice[:end], **options}
 
@@ -114,5 +130,5 @@ def file_choice(choice: str, known: Container[str]) -> tuple[str, dict[str, Any]
 def _is_file(name: str) -> bool:
     try:
         return Path(name).expanduser().is_file()
-    except (OSError, ValueError, RuntimeError):  # too long, or no possible name
+    except (OSError, ValueError, RuntimeError):  # too long, or not a possible name
         return False

@@ -1,4 +1,4 @@
-"""Words to numbers and back. The four marks come first, so that a model can tell a word by its number alone."""
+"""Words to numbers and back; the four special tokens come first and have fixed numbers."""
 
 from __future__ import annotations
 
@@ -7,43 +7,69 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from attnaudit.core.special_tokens import END, SPECIAL_TOKENS, START, UNKNOWN
 from attnaudit.data.splits import Example
 
-PAD, START, END, UNKNOWN = range(4)
-MARKS = ("<pad>", "<start>", "<end>", "<unk>")
+
+def document_counts(examples: Iterable[Example]) -> Counter[str]:
+    """Number of texts (with their queries) that each word occurs in."""
+    counts: Counter[str] = Counter()
+    for example in examples:
+        counts.update({*example.tokens, *(example.query or ())})
+    return counts
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Every known word, the marks first. Padding, start and end are never attended; `<unk>` is a word like any other."""
+    """Every known word, special tokens first.
+
+    Padding, start and end are never attended; `<unk>` is a word like any other.
+
+    Parameters
+    ----------
+    words : tuple of str
+        Words in the order of their numbers.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.build([Example("train/0", ("so", "dull", "so"))])
+    >>> vocabulary.words
+    ('<pad>', '<start>', '<end>', '<unk>', 'dull', 'so')
+    >>> vocabulary.encode(("so", "great"))
+    [1, 5, 3, 2]
+    """
 
     words: tuple[str, ...]
 
     @classmethod
     def build(cls, examples: Iterable[Example], *, min_count: int = 1) -> Vocabulary:
-        """Words that occur in at least min_count texts, the most frequent first, ties by alphabet."""
-        documents: Counter[str] = Counter()
-        for example in examples:
-            documents.update({*example.tokens, *(example.query or ())})
+        """The words in at least `min_count` texts, most frequent first, ties alphabetically."""
+        counts = document_counts(examples)
         kept = [
-            word for word, count in documents.items() if count >= min_count and word not in MARKS
+            word
+            for word, count in counts.items()
+            if count >= min_count and word not in SPECIAL_TOKENS
         ]
-        kept.sort(key=lambda word: (-documents[word], word))
-        return cls((*MARKS, *kept))
+        kept.sort(key=lambda word: (-counts[word], word))
+        return cls((*SPECIAL_TOKENS, *kept))
 
     @cached_property
     def index(self) -> dict[str, int]:
+        """The number of each word."""
         return {word: number for number, word in enumerate(self.words)}
 
     def __len__(self) -> int:
         return len(self.words)
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
-        """Numbers of the words between a start and an end mark."""
+        """Numbers of the words, between a start and an end token."""
         index = self.index
-        # A text may contain the very characters of a mark; as a word it is an unknown one.
+        # A text may contain the very characters of a special token; as a word it is unknown.
         return [
             START,
-            *(UNKNOWN if token in MARKS else index.get(token, UNKNOWN) for token in tokens),
+            *(
+                UNKNOWN if token in SPECIAL_TOKENS else index.get(token, UNKNOWN)
+                for token in tokens
+            ),
             END,
         ]

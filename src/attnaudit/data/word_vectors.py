@@ -1,4 +1,4 @@
-"""Pretrained word vectors for a vocabulary: GloVe, fastText or word2vec text (plain, .gz, .xz), or .npz."""
+"""Pretrained word vectors for a vocabulary, from GloVe, fastText, word2vec or .npz files."""
 
 from __future__ import annotations
 
@@ -15,21 +15,36 @@ from torch import Tensor
 
 from attnaudit.core import randomness
 from attnaudit.core.errors import InputError
-from attnaudit.data.vocabulary import MARKS, PAD, Vocabulary
+from attnaudit.core.special_tokens import PAD, SPECIAL_TOKENS
+from attnaudit.data.vocabulary import Vocabulary
 
 
 def load_vectors(
     path: Path | str, vocabulary: Vocabulary, *, seed: int = 0
 ) -> tuple[Tensor, float]:
-    """(V,E) float32, one row a word, and the share of the words (marks apart) the file has a vector for.
+    """Load the vectors of a vocabulary's words from a file.
 
-    A word without a vector gets N(0,1) numbers that depend on (seed, word) alone; padding gets zeros. Where a word occurs
-    twice in the file, its first vector counts.
+    Parameters
+    ----------
+    path : Path or str
+        GloVe, fastText or word2vec text (plain, .gz or .xz), or an .npz file with the arrays
+        `words` (W,) and `vectors` (W,E). If a word occurs twice, its first vector counts.
+    vocabulary : Vocabulary
+        The V words to load.
+    seed : int
+        A word without a vector gets N(0,1) numbers that depend on (seed, word) only.
+
+    Returns
+    -------
+    vectors : Tensor
+        (V,E) float32, one row per word; padding gets zeros.
+    coverage : float
+        Share of the words, without the special tokens, that the file has a vector for.
     """
     path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no file of word vectors at {path}. Check the path.")
-    found: dict[str, np.ndarray] = {}
+    vectors: dict[str, np.ndarray] = {}
     size = 0
     for word, vector in (
         _npz(path, vocabulary) if path.suffix == ".npz" else _text(path, vocabulary)
@@ -39,21 +54,21 @@ def load_vectors(
             raise InputError(
                 f"{path}: the vector of {word!r} has numbers that are not finite. Use another file."
             )
-        found.setdefault(word, vector)
-    if not found:
+        vectors.setdefault(word, vector)
+    if not vectors:
         raise InputError(
-            f"{path}: none of the vocabulary's {len(vocabulary) - len(MARKS)} words has a vector here. "
-            "Check that the file is for the same language and in the same case."
+            f"{path}: none of the vocabulary's {len(vocabulary) - len(SPECIAL_TOKENS)} words "
+            "has a vector here. Check that the file is for the same language and in the same case."
         )
     rows = torch.empty(len(vocabulary), size)
     for number, word in enumerate(vocabulary.words):
-        if word in found:
-            rows[number] = torch.from_numpy(found[word])
+        if word in vectors:
+            rows[number] = torch.from_numpy(vectors[word])
         else:
             rows[number] = torch.randn(size, generator=randomness.generator(seed, "vectors", word))
     rows[PAD] = 0
-    words = vocabulary.words[len(MARKS) :]
-    return rows, sum(word in found for word in words) / max(len(words), 1)
+    words = vocabulary.words[len(SPECIAL_TOKENS) :]
+    return rows, sum(word in vectors for word in words) / max(len(words), 1)
 
 
 def _npz(path: Path, vocabulary: Vocabulary) -> Iterator[tuple[str, np.ndarray]]:
@@ -62,8 +77,9 @@ def _npz(path: Path, vocabulary: Vocabulary) -> Iterator[tuple[str, np.ndarray]]
             words, vectors = arrays["words"], arrays["vectors"]
     except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
         raise InputError(
-            f"{path}: expected an .npz file with the arrays words (text) and vectors (numbers), got {error}. "
-            "Save it with numpy.savez(path, words=..., vectors=...), words as an array of str."
+            f"{path}: expected an .npz file with the arrays words (text) and vectors (numbers), "
+            f"got {error}. Save it with numpy.savez(path, words=..., vectors=...), "
+            "words as an array of str."
         ) from error
     if (
         words.dtype.kind != "U"
@@ -81,7 +97,7 @@ def _npz(path: Path, vocabulary: Vocabulary) -> Iterator[tuple[str, np.ndarray]]
 
 
 def _text(path: Path, vocabulary: Vocabulary) -> Iterator[tuple[str, np.ndarray]]:
-    """ "word number number …" a line; a first line of two whole numbers (words, size) is a header."""
+    """Lines "word number number …"; a first line of two whole numbers (words, size) is a header."""
     size: int | None = None
     try:
         with _open(path) as lines:
@@ -93,7 +109,8 @@ def _text(path: Path, vocabulary: Vocabulary) -> Iterator[tuple[str, np.ndarray]
                 size = size or len(fields) - 1
                 word = fields[0]
                 if len(fields) != size + 1:
-                    # GloVe 840B has a few words with blanks in them (". . ."): they stand before the last `size` numbers.
+                    # GloVe 840B has a few words with blanks (". . ."): the last `size` fields are
+                    # the numbers.
                     if len(fields) < size + 1 or _is_number(fields[1]):
                         raise _malformed(path, number, f"{len(fields) - 1}", size, line)
                     word = " ".join(fields[:-size])
@@ -104,7 +121,8 @@ def _text(path: Path, vocabulary: Vocabulary) -> Iterator[tuple[str, np.ndarray]
                         raise _malformed(path, number, "something else", size, line) from error
     except (UnicodeDecodeError, EOFError, OSError, lzma.LZMAError) as error:
         raise InputError(
-            f"{path}: cannot be read as UTF-8 text (plain, .gz or .xz): {error}. Take the file anew from its source."
+            f"{path}: cannot be read as UTF-8 text (plain, .gz or .xz): {error}. "
+            "Download the file again."
         ) from error
 
 
@@ -126,6 +144,6 @@ def _is_number(text: str) -> bool:
 
 def _malformed(path: Path, number: int, got: str, size: int, line: str) -> InputError:
     return InputError(
-        f"{path}, line {number}: expected a word and {size} numbers with single blanks between, got {got} "
-        f"in {line[:60]!r}. Take the file anew from its source."
+        f"{path}, line {number}: expected a word and {size} numbers separated by single blanks, "
+        f"got {got} in {line[:60]!r}. Download the file again."
     )

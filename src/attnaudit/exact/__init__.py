@@ -1,7 +1,10 @@
-"""Exact answers, where the output is linear in the attended items: `logits = alpha @ readout`.
+"""Exact answers without a forward pass, for outputs that are linear in the attention.
 
-Everything here is on alpha (B,N), readout (B,N,C), mask (B,N) True = real, and optional classes (B,C) True = candidate answer; computed
-in float64, returned in the dtype of alpha, batched over examples and chunked so that memory stays bounded.
+If ``logits = alpha @ readout``, the furthest equivalent attention, the effect of removing items
+and the smallest removal that flips the decision can be computed from alpha and readout alone.
+
+Everywhere: alpha (B,N), readout (B,N,C), mask (B,N) True = real, and optionally classes (B,C)
+True = candidate answer. Computed in float64 and in chunks; returned in the dtype of alpha.
 """
 
 from attnaudit.exact.furthest import Furthest, furthest

@@ -1,4 +1,4 @@
-"""The furthest equivalent attention: how different could the heatmap have been, with the same prediction?"""
+"""The furthest equivalent attention: how different can a heatmap be with the same prediction?"""
 
 from __future__ import annotations
 
@@ -14,19 +14,36 @@ from attnaudit.exact.inputs import ROUNDING, Prepared, chunks, prepare
 from attnaudit.exact.slab import Vertex, furthest_in_slab
 from attnaudit.exact.small_support import search
 
-# Any subset of rivals gives a valid upper bound; the least probable ones hardly ever bind.
-_MOST_RIVALS = 16
+# Any subset of rivals gives a valid upper bound; the least probable ones hardly ever tighten it.
+_MAX_RIVALS = 16
+_EQUAL = 1e-12  # bounds this close are one
 
 
 @dataclass(frozen=True, eq=False)
 class Furthest:
-    """jsd <= the true maximum <= upper; equal where exact. An example with an empty mask has NaN and exact = False."""
+    """The furthest attention found, with jsd <= the true maximum <= upper.
 
-    alpha: Tensor  # (B,N) the attention found, feasible within epsilon
-    jsd: Tensor  # (B,) its distance from the original, nats, at most ln 2
-    upper: Tensor  # (B,) certified: no equivalent attention is further than this
-    exact: Tensor  # (B,) bool
-    probs: Tensor  # (B,C) the prediction under it
+    An example with an empty mask has NaN and exact = False.
+
+    Attributes
+    ----------
+    alpha : Tensor, (B,N)
+        The attention found; it changes the prediction by at most epsilon.
+    jsd : Tensor, (B,)
+        Its JSD from the original attention in nats, at most ln 2.
+    upper : Tensor, (B,)
+        Certified: no equivalent attention is further than this.
+    exact : Tensor, (B,) bool
+        jsd and upper are equal.
+    probs : Tensor, (B,C)
+        The prediction under the attention found.
+    """
+
+    alpha: Tensor
+    jsd: Tensor
+    upper: Tensor
+    exact: Tensor
+    probs: Tensor
 
 
 def furthest(
@@ -37,73 +54,93 @@ def furthest(
     epsilon: float = 0.01,
     classes: Tensor | None = None,
 ) -> Furthest:
-    """max JSD(a, alpha) over attentions a with TVD(p(a), p(alpha)) <= epsilon (Jain & Wallace 2019, eq. 1).
+    """Maximise JSD(a, alpha) over attentions a with TVD(p(a), p(alpha)) <= epsilon.
 
-    Two candidate classes: the true maximum. More: TVD <= epsilon bounds every log-odds, so each rival of the predicted class gives a slab
-    that holds every feasible attention, and the least of their maxima is an upper bound; the lower bound is the best feasible
-    attention found. High: very different heatmaps tell the same story. Low: the prediction pins the attention down.
+    High values: very different heatmaps lead to the same prediction. Low values: the prediction
+    determines the attention. Defined by Jain & Wallace 2019, eq. 1.
+
+    With two candidate classes the result is the true maximum. With more, TVD <= epsilon bounds
+    every log-odds: each rival of the predicted class gives a slab that contains every feasible
+    attention, and the smallest of the maxima over these slabs is an upper bound. The lower bound
+    is the furthest feasible attention found.
+
+    Parameters
+    ----------
+    alpha : Tensor, (B,N)
+        The attention weights, summing to 1 within the mask.
+    readout : Tensor, (B,N,C)
+        The logits that each item alone would give.
+    mask : Tensor, (B,N) bool
+        True where an item is real.
+    epsilon : float
+        The largest change of the prediction (TVD) that counts as the same.
+    classes : Tensor, (B,C) bool, optional
+        The candidate classes; all if omitted.
+
+    Returns
+    -------
+    Furthest
+
+    Examples
+    --------
+    All weight on the middle item; half on each of the other two gives the same logits.
+
+    >>> alpha = torch.tensor([[0.0, 1.0, 0.0]])
+    >>> readout = torch.tensor([[[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]])
+    >>> answer = furthest(alpha, readout, torch.ones(1, 3, dtype=torch.bool), epsilon=0.0)
+    >>> answer.alpha
+    tensor([[0.5000, 0.0000, 0.5000]])
+    >>> answer.jsd, answer.exact
+    (tensor([0.6931]), tensor([True]))
     """
     if not 0 <= epsilon <= 1:
         raise InputError(
             f"epsilon is a distance between probabilities, from 0 to 1, got {epsilon}."
         )
     given = prepare(alpha, readout, mask, classes)
-    found, jsd, upper = (
-        given.alpha.clone(),
-        torch.zeros_like(given.probs[:, 0]),
-        torch.zeros_like(given.probs[:, 0]),
-    )
-    for at, part in _same_number_of_candidates(given):
-        for piece in chunks(len(at), part.alpha.shape[1] * part.probs.shape[1] * 32, limit=2**23):
-            found[at[piece]], jsd[at[piece]], upper[at[piece]] = _furthest(
-                part.rows(piece), epsilon
-            )
-    exact = (jsd >= upper - 1e-12) & ~given.empty
+    best = given.alpha.clone()
+    jsd, upper = (torch.zeros_like(given.probs[:, 0]) for _ in range(2))
+    for examples, group in _by_number_of_candidates(given):
+        entries = group.alpha.shape[1] * group.probs.shape[1] * 32
+        for part in chunks(len(examples), entries, limit=2**23):
+            index = examples[part]
+            best[index], jsd[index], upper[index] = _furthest(group.rows(part), epsilon)
+    exact = (jsd >= upper - _EQUAL) & ~given.empty
     jsd, upper = (value.masked_fill(given.empty, torch.nan) for value in (jsd, upper))
-    as_given = alpha.dtype
-    return Furthest(
-        found.to(as_given),
-        jsd.to(as_given),
-        upper.to(as_given),
-        exact,
-        given.probs_of(found).to(as_given),
-    )
+    dtype, probs = alpha.dtype, given.probs_of(best)
+    return Furthest(best.to(dtype), jsd.to(dtype), upper.to(dtype), exact, probs.to(dtype))
 
 
-def _same_number_of_candidates(given: Prepared) -> Iterator[tuple[Tensor, Prepared]]:
-    """Groups of examples with only their candidate classes left, so that nothing below needs to know of others."""
+def _by_number_of_candidates(given: Prepared) -> Iterator[tuple[Tensor, Prepared]]:
+    """Groups (indices, examples) with as many candidates, and with only these classes left."""
     if given.classes is None:
         yield torch.arange(len(given.alpha), device=given.alpha.device), given
         return
     counts = given.classes.sum(-1)
     for count in counts.unique().tolist():
-        at = (counts == count).nonzero()[:, 0]
-        columns = (
-            given.classes[at]
-            .nonzero()[:, 1]
-            .view(len(at), 1, count)
-            .expand(-1, given.alpha.shape[1], -1)
-        )
-        yield at, prepare(given.alpha[at], given.readout[at].gather(2, columns), given.mask[at])
+        index = (counts == count).nonzero()[:, 0]
+        candidates = given.classes[index].nonzero()[:, 1].view(len(index), 1, count)
+        columns = candidates.expand(-1, given.alpha.shape[1], -1)
+        readout = given.readout[index].gather(2, columns)
+        yield index, prepare(given.alpha[index], readout, given.mask[index])
 
 
 def _furthest(given: Prepared, epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
-    """(attention, its JSD, upper bound)"""
+    """The attention found (B,N), its JSD (B,) and the upper bound (B,)."""
     lower = _Best(given, epsilon)
     lower.offer(given.alpha, torch.zeros_like(given.probs[:, 0]))
     upper = torch.full_like(given.probs[:, 0], torch.inf)
     for vertex in _relaxations(given, epsilon):
         upper = torch.minimum(upper, vertex.jsd)
         lower.offer(vertex.dense(given.alpha.shape[1]), vertex.jsd)
-    open_ = (lower.jsd < upper - 1e-12).nonzero()[:, 0]
-    if len(open_):
-        better = search(given.rows(open_), epsilon, lower.alpha[open_])
-        lower.offer_at(open_, *better)
+    unsettled = (lower.jsd < upper - _EQUAL).nonzero()[:, 0]
+    if len(unsettled):
+        lower.offer_at(unsettled, *search(given.rows(unsettled), epsilon, lower.alpha[unsettled]))
     return lower.alpha, lower.jsd, torch.maximum(upper, lower.jsd)
 
 
 class _Best:
-    """The furthest feasible attention seen so far."""
+    """The furthest feasible attention so far."""
 
     def __init__(self, given: Prepared, epsilon: float) -> None:
         self.given, self.epsilon = given, epsilon
@@ -112,58 +149,62 @@ class _Best:
     def offer(self, alpha: Tensor, jsd: Tensor) -> None:
         self.offer_at(torch.arange(len(alpha), device=alpha.device), alpha, jsd)
 
-    def offer_at(self, at: Tensor, alpha: Tensor, jsd: Tensor) -> None:
-        given = self.given.rows(at)
+    def offer_at(self, index: Tensor, alpha: Tensor, jsd: Tensor) -> None:
+        """Take alpha (b,N) for the examples at index (b,) where it is feasible and further."""
+        given = self.given.rows(index)
         moved = 0.5 * (given.probs_of(alpha) - given.probs).abs().sum(-1)
-        better = (moved <= self.epsilon + ROUNDING) & (jsd > self.jsd[at])
-        self.alpha[at[better]], self.jsd[at[better]] = alpha[better], jsd[better]
+        better = (moved <= self.epsilon + ROUNDING) & (jsd > self.jsd[index])
+        self.alpha[index[better]], self.jsd[index[better]] = alpha[better], jsd[better]
 
 
 def _relaxations(given: Prepared, epsilon: float) -> list[Vertex]:
-    """The furthest attention in each half-space or slab that is known to hold every feasible one."""
+    """The furthest attention in each half-space or slab that contains every feasible one."""
     p = given.probs
     rivals = masking.fill(p, _one_hot(given.predicted, p) == 0, -1.0).argsort(
         dim=-1, descending=True
     )
-    mine = _class_readout(given.readout, given.predicted)
-    p_mine = p.gather(1, given.predicted[:, None])[:, 0]
+    predicted = _class_readout(given.readout, given.predicted)
+    p_predicted = p.gather(1, given.predicted[:, None])[:, 0]
     vertices = []
-    for rank in range(min(p.shape[1] - 1, _MOST_RIVALS)):
+    for rank in range(min(p.shape[1] - 1, _MAX_RIVALS)):
         rival = rivals[:, rank]
         p_rival = p.gather(1, rival[:, None])[:, 0]
-        s = mine - _class_readout(given.readout, rival)
-        # The extremes of the log-odds when each probability moves by at most epsilon.
-        low = _log_ratio(p_mine - epsilon, p_rival + epsilon, otherwise=-torch.inf)
-        high = _log_ratio(p_mine + epsilon, p_rival - epsilon, otherwise=torch.inf)
+        s = predicted - _class_readout(given.readout, rival)
+        # The extremes of the log-odds if each probability changes by at most epsilon.
+        low = _log_ratio(p_predicted - epsilon, p_rival + epsilon, otherwise=-torch.inf)
+        high = _log_ratio(p_predicted + epsilon, p_rival - epsilon, otherwise=torch.inf)
         slack = 1e-12 * (1 + s.abs())
         inside = (s >= low[:, None] - slack) & (s <= high[:, None] + slack)
         vertices.append(furthest_in_slab(given.alpha, s, given.mask, low, high, inside))
-    if p.shape[1] != 2:  # with two classes it says no more than the slab
-        vertices.append(_against_the_rest(given, epsilon, mine, p_mine))
+    if p.shape[1] != 2:  # with two classes it adds nothing to the slab
+        vertices.append(_against_the_rest(given, epsilon, predicted, p_predicted))
     return vertices
 
 
-def _against_the_rest(given: Prepared, epsilon: float, mine: Tensor, p_mine: Tensor) -> Vertex:
-    """p_y >= t means logsumexp of the rivals' log-odds <= ln((1-t)/t), and any weights q give a linear bound from below:
+def _against_the_rest(
+    given: Prepared, epsilon: float, predicted: Tensor, p_predicted: Tensor
+) -> Vertex:
+    """The furthest attention in the half-space given by all rivals together.
 
-    logsumexp(x) >= q·x + H(q) (Jensen), tight at the model's own rivals q: one more half-space that holds every feasible attention.
+    p_y >= t means that the logsumexp of the rivals' log-odds is at most ln((1-t)/t). Any weights q
+    give a linear lower bound, logsumexp(x) >= q·x + H(q) (Jensen); it is tight at the model's own
+    probabilities of the rivals.
     """
     rivals = _one_hot(given.predicted, given.probs) == 0
     logits = (given.alpha[:, None] @ given.readout)[:, 0]
     q = masking.softmax(logits, rivals)
-    s = (given.readout @ q[..., None])[..., 0] - mine
-    p_rest = masking.total(given.probs, rivals)  # not 1 - p_mine, which loses small numbers
-    high = _log_ratio(
-        p_rest + epsilon, p_mine - epsilon, otherwise=torch.inf
-    ) + torch.special.xlogy(q, q).sum(-1)
-    high = high.where(rivals.any(-1), torch.inf)  # a lone class has no rest to bound it
+    s = (given.readout @ q[..., None])[..., 0] - predicted
+    p_rest = masking.total(given.probs, rivals)  # not 1 - p_predicted: that loses small numbers
+    high = _log_ratio(p_rest + epsilon, p_predicted - epsilon, otherwise=torch.inf)
+    high = high + torch.special.xlogy(q, q).sum(-1)
+    high = high.where(rivals.any(-1), torch.inf)  # a single class has no rivals
     low = torch.full_like(high, -torch.inf)
     inside = s <= high[:, None] + 1e-12 * (1 + s.abs())
     return furthest_in_slab(given.alpha, s, given.mask, low, high, inside)
 
 
 def _log_ratio(over: Tensor, under: Tensor, *, otherwise: float) -> Tensor:
-    """ln(over / under); `otherwise`, which is no bound at all, where one of them is not positive."""
+    """ln(over / under); `otherwise`, which bounds nothing, where either is not positive."""
     defined = (over > 0) & (under > 0)
     return (over.where(defined, 1.0).log() - under.where(defined, 1.0).log()).where(
         defined, otherwise
@@ -171,7 +212,7 @@ def _log_ratio(over: Tensor, under: Tensor, *, otherwise: float) -> Tensor:
 
 
 def _class_readout(readout: Tensor, chosen: Tensor) -> Tensor:
-    """(B,N): the column of each example's chosen class."""
+    """The column of each example's chosen class: (B,N)."""
     return readout.gather(2, chosen[:, None, None].expand(-1, readout.shape[1], 1))[..., 0]
 
 

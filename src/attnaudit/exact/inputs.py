@@ -1,4 +1,7 @@
-"""What every exact function checks and prepares: finite numbers of matching shape, in float64, zero outside the mask."""
+"""Checks and preparation shared by the exact functions.
+
+Finite numbers of matching shapes, in float64, 0 outside the mask.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from torch import Tensor
 from attnaudit.core import masking
 from attnaudit.core.errors import InputError
 
-# What is feasible may lie on the bound itself; this much TVD is left for rounding when it is computed again.
+# A feasible attention may lie on the bound itself; this much TVD is allowed for rounding.
 ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """alpha renormalised in float64, so that float32 rounding cannot push it off the simplex."""
+    """Checked inputs; alpha is renormalised, since float32 rounding may take it off the simplex."""
 
     alpha: Tensor  # (B,N)
     readout: Tensor  # (B,N,C)
@@ -24,9 +27,10 @@ class Prepared:
     classes: Tensor | None  # (B,C)
     probs: Tensor  # (B,C)
     predicted: Tensor  # (B,)
-    empty: Tensor  # (B,) bool: nothing to attend to, so no answer
+    empty: Tensor  # (B,) bool: nothing to attend to, hence no answer
 
     def rows(self, index: Tensor | slice) -> Prepared:
+        """The examples at index."""
         return Prepared(
             self.alpha[index],
             self.readout[index],
@@ -47,6 +51,7 @@ class Prepared:
 def prepare(
     alpha: Tensor, readout: Tensor, mask: Tensor, classes: Tensor | None = None
 ) -> Prepared:
+    """Check alpha (B,N), readout (B,N,C), mask (B,N), classes (B,C); compute the prediction."""
     if (
         alpha.dim() != 2
         or mask.shape != alpha.shape
@@ -59,7 +64,8 @@ def prepare(
         )
     if classes is not None and classes.shape != (alpha.shape[0], readout.shape[2]):
         raise InputError(
-            f"Expected classes (B,C) = {(alpha.shape[0], readout.shape[2])}, got {tuple(classes.shape)}."
+            f"Expected classes (B,C) = {(alpha.shape[0], readout.shape[2])}, "
+            f"got {tuple(classes.shape)}."
         )
     if classes is not None and not classes.any(-1).all():
         raise InputError(
@@ -76,27 +82,21 @@ def prepare(
             )
     empty = ~mask.any(-1)
     weight = alpha.sum(-1)
-    # Tolerance for half precision; anything further off is not a distribution but a mistake.
+    # Half precision is allowed for; anything further off is a mistake, not a distribution.
     wrong = ((weight - 1).abs() > 1e-2) & ~empty | (alpha < 0).any(-1)
     if wrong.any():
-        at = int(wrong.nonzero()[0])
+        row = int(wrong.nonzero()[0])
         raise InputError(
-            f"alpha must be non-negative and sum to 1 within the mask, but row {at} sums to {float(weight[at]):.4g}."
+            "alpha must be non-negative and sum to 1 within the mask, "
+            f"but row {row} sums to {float(weight[row]):.4g}."
         )
     alpha = alpha / weight.where(~empty, torch.ones_like(weight))[:, None]
     logits = (alpha[:, None] @ readout)[:, 0]
-    return Prepared(
-        alpha,
-        readout,
-        mask,
-        classes,
-        masking.probabilities(logits, classes),
-        masking.argmax(logits, classes),
-        empty,
-    )
+    probs, predicted = masking.probabilities(logits, classes), masking.argmax(logits, classes)
+    return Prepared(alpha, readout, mask, classes, probs, predicted, empty)
 
 
 def chunks(examples: int, entries_each: int, limit: int = 2**21) -> list[slice]:
-    """Slices of the batch of at most `limit` tensor entries (16 MB in float64) each."""
+    """Slices of the batch with at most `limit` tensor entries (16 MB in float64) each."""
     size = max(1, limit // max(entries_each, 1))
-    return [slice(at, at + size) for at in range(0, examples, size)]
+    return [slice(start, start + size) for start in range(0, examples, size)]

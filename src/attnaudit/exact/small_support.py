@@ -1,7 +1,8 @@
-"""More than two classes: look for far attentions on few items, where the furthest one must lie.
+"""More than two classes: search for far attentions on few items.
 
-For fixed probabilities the feasible attentions form a polytope with C equality constraints, so its vertices use at most C items. The
-true set is no polytope, so what is found here is a lower bound: pairs of items first, then a gradient search from the best of them.
+For fixed probabilities the feasible attentions form a polytope with C equality constraints, whose
+vertices have at most C items. With epsilon the set is not a polytope, so the search gives a lower
+bound: single items, pairs and vertices first, then a gradient search from the best of them.
 """
 
 from __future__ import annotations
@@ -12,24 +13,24 @@ from torch import Tensor
 from attnaudit import statistics
 from attnaudit.core import masking, randomness
 from attnaudit.exact.inputs import ROUNDING, Prepared, chunks
-from attnaudit.exact.slab import one_hot_jsd
+from attnaudit.exact.jsd import jsd_gain, one_hot_jsd
 from attnaudit.exact.vertices import far_vertex
 
 _PAIR_ITEMS = 24  # items considered for pairs
-_PAIR_WEIGHTS = 15  # mixing weights tried for each pair
+_PAIR_WEIGHTS = 15  # mixing weights tried per pair
 _STARTS = 4
 _STEPS = 200
 
 
 def search(given: Prepared, epsilon: float, start: Tensor) -> tuple[Tensor, Tensor]:
-    """The furthest feasible attention found (B,N) and its JSD (B,), never worse than start (B,N), which is feasible."""
+    """The furthest feasible attention found (B,N) and its JSD (B,), from a feasible start."""
     items = min(2 * given.alpha.shape[1], _PAIR_ITEMS)
     entries = items**2 * _PAIR_WEIGHTS * given.probs.shape[1]
-    found = [
+    parts = [
         _search(given.rows(part), epsilon, start[part])
         for part in chunks(len(start), entries, limit=2**23)
     ]
-    alpha = torch.cat(found)
+    alpha = torch.cat(parts)
     return alpha, statistics.jsd(alpha, given.alpha)
 
 
@@ -42,16 +43,20 @@ def _search(given: Prepared, epsilon: float, start: Tensor) -> Tensor:
 
 
 def _priorities(given: Prepared) -> list[Tensor]:
-    """Orders in which items lose their weight: the most attended first, and three at random (the same for every batch)."""
-    place = torch.arange(given.alpha.shape[1], dtype=torch.int64)
+    """Orders in which items lose their weight: most attended first, and three random ones.
+
+    The random ones are the same for every batch.
+    """
+    items, device = given.alpha.shape[1], given.alpha.device
     shuffled = [
-        randomness.uniform(torch.tensor([key]), len(place)).expand_as(given.alpha)
+        randomness.uniform(torch.tensor([key]), items).expand_as(given.alpha).to(device)
         for key in range(3)
     ]
-    return [given.alpha, *(each.to(given.alpha.device) for each in shuffled)]
+    return [given.alpha, *shuffled]
 
 
 def _further(given: Prepared, kept: Tensor, other: Tensor, epsilon: float) -> Tensor:
+    """`other` where it is feasible and further, `kept` elsewhere: (B,N)."""
     feasible = _moved(given, other[:, None])[:, 0] <= epsilon + ROUNDING
     better = feasible & (statistics.jsd(other, given.alpha) > statistics.jsd(kept, given.alpha))
     return torch.where(better[:, None], other, kept)
@@ -63,7 +68,7 @@ def _moved(given: Prepared, alpha: Tensor) -> Tensor:
 
 
 def _best_alone(given: Prepared, epsilon: float) -> Tensor:
-    """All weight on the furthest item whose own prediction is the same."""
+    """All weight on the furthest item that alone gives the same prediction."""
     own = given.readout.softmax(-1)
     feasible = given.mask & (statistics.tvd(own, given.probs[:, None]) <= epsilon + ROUNDING)
     item = masking.fill(one_hot_jsd(given.alpha), feasible, -1.0).argmax(-1)
@@ -72,14 +77,10 @@ def _best_alone(given: Prepared, epsilon: float) -> Tensor:
 
 
 def _best_pair(given: Prepared, epsilon: float) -> Tensor:
-    """The furthest feasible mixture of two promising items, on a grid of weights sharpened by bisection."""
+    """The furthest feasible mixture of two promising items: a grid of weights, then bisection."""
     items = _promising(given)  # (b,m)
     m = items.shape[1]
-    first, second = (
-        each.flatten()
-        for each in torch.meshgrid(*[torch.arange(m, device=items.device)] * 2, indexing="ij")
-    )
-    first, second = first[first < second], second[first < second]
+    first, second = torch.triu_indices(m, m, 1, device=items.device)
     if not len(first):
         return given.alpha
     readout = given.readout.gather(1, items[..., None].expand(-1, -1, given.readout.shape[2]))
@@ -89,10 +90,10 @@ def _best_pair(given: Prepared, epsilon: float) -> Tensor:
     )  # (b,pairs,weights,C)
     p = logits.softmax(-1)
     feasible = statistics.tvd(p, given.probs[:, None, None]) <= epsilon
-    at_item = given.alpha.gather(1, items)
-    # JSD up to a constant that is the same for every pair: what items i and j add beyond ½ alpha ln 2.
-    gain = _gain(weight, at_item[:, first, None]) + _gain(1 - weight, at_item[:, second, None])
-    jsd, index = masking.fill(gain, feasible, -torch.inf).flatten(1).max(-1)
+    alpha = given.alpha.gather(1, items)
+    # JSD up to constants that are the same for every pair.
+    gain = jsd_gain(weight, alpha[:, first, None]) + jsd_gain(1 - weight, alpha[:, second, None])
+    furthest, index = masking.fill(gain, feasible, -torch.inf).flatten(1).max(-1)
     pair, grid = index // len(weight), index % len(weight)
     i, j = items.gather(1, first[pair][:, None]), items.gather(1, second[pair][:, None])
     step = 1 / (_PAIR_WEIGHTS + 1)
@@ -102,29 +103,25 @@ def _best_pair(given: Prepared, epsilon: float) -> Tensor:
     ]
     sharper = [_mixture(given, i, j, w) for w in ends]
     further = statistics.jsd(sharper[0], given.alpha) >= statistics.jsd(sharper[1], given.alpha)
-    found = torch.where(further[:, None], sharper[0], sharper[1])
-    return torch.where(torch.isfinite(jsd)[:, None], found, given.alpha)
+    best = torch.where(further[:, None], sharper[0], sharper[1])
+    return torch.where(torch.isfinite(furthest)[:, None], best, given.alpha)
 
 
 def _promising(given: Prepared) -> Tensor:
-    """Items far from alpha when alone, and items whose own prediction is near the model's, in turn: (b,m)."""
+    """Items that alone are far from alpha or predict much the same, in turn: (b,m)."""
     far = masking.fill(one_hot_jsd(given.alpha), given.mask, -1.0).argsort(dim=-1, descending=True)
     own = given.readout.softmax(-1)
     off = statistics.tvd(own, given.probs[:, None])
     near = masking.fill(off, given.mask, 2.0).argsort(-1)
-    # Twice the items at most, so that padding, which only adds repeats, cannot change the choice.
+    # At most twice the items: padding only adds repeats and must not change the choice.
     take = min(2 * given.alpha.shape[1], _PAIR_ITEMS)
     turns = torch.stack([far, near], -1).flatten(1)[:, :take]
-    # Repeats and masked items do no harm: their mixtures are evaluated and never win.
+    # Repeats do no harm: their mixtures are evaluated and never win.
     return torch.where(given.mask.gather(1, turns), turns, far[:, :1])
 
 
-def _gain(weight: Tensor, a: Tensor) -> Tensor:
-    x = torch.special.xlogy
-    return x(weight, 2 * weight) + x(a, a) - x(weight + a, weight + a)
-
-
 def _mixture(given: Prepared, i: Tensor, j: Tensor, weight: Tensor) -> Tensor:
+    """weight (b,) on item i (b,1), the rest on item j (b,1): (b,N)."""
     vector = torch.zeros_like(given.alpha)
     vector.scatter_add_(1, i, weight[:, None])
     return vector.scatter_add_(1, j, 1 - weight[:, None])
@@ -133,7 +130,7 @@ def _mixture(given: Prepared, i: Tensor, j: Tensor, weight: Tensor) -> Tensor:
 def _bisect(
     given: Prepared, epsilon: float, i: Tensor, j: Tensor, good: Tensor, bad: Tensor
 ) -> Tensor:
-    """The weight nearest to `bad` that is still feasible, starting from `good`."""
+    """The feasible weight nearest to `bad`, starting from the feasible weight `good`."""
     for _ in range(40):
         middle = (good + bad) / 2
         fine = _moved(given, _mixture(given, i, j, middle)[:, None])[:, 0] <= epsilon
@@ -143,7 +140,7 @@ def _bisect(
 
 @torch.enable_grad()  # audits call this under no_grad
 def _gradient_search(given: Prepared, epsilon: float, start: Tensor) -> Tensor:
-    """Adam on the logits of several attentions at once; the furthest feasible point seen is kept, not the last one."""
+    """Adam on the scores of several attentions; keeps the furthest feasible point."""
     starts = _starts(given, start).clamp_min(1e-4).log().requires_grad_()
     mask = given.mask[:, None]
     best, best_jsd = start, statistics.jsd(start, given.alpha)
@@ -165,7 +162,7 @@ def _gradient_search(given: Prepared, epsilon: float, start: Tensor) -> Tensor:
 
 
 def _starts(given: Prepared, best: Tensor) -> Tensor:
-    """The best so far; the items nearest in prediction; the least attended items; their mean: (b,K,N)."""
+    """The best so far, items that predict the same, the least attended ones, and both: (b,K,N)."""
     own = statistics.tvd(given.readout.softmax(-1), given.probs[:, None])
     near = masking.softmax(-own / 0.05, given.mask)
     far = masking.softmax(-given.alpha * 50, given.mask)

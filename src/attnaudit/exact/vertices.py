@@ -1,28 +1,27 @@
-"""Vertices of the attentions that give the very same logits odds: where a far one must be looked for when classes are many.
+"""Vertices of the set of attentions with exactly the same log-odds, for more than two classes.
 
-A x = A alpha, x >= 0, with C rows in A (C - 1 log-odds and the sum): a vertex has at most C items. JSD is convex, so walking from vertex
-to neighbouring vertex only ever up reaches a local maximum. All examples walk at once.
+They satisfy A x = A alpha, x >= 0, with C rows in A (C - 1 log-odds and the sum), so a vertex has
+at most C items. JSD is convex: moving to a further neighbouring vertex again and again reaches a
+local maximum. All examples move at once.
 """
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
-from torch.special import xlogy
 
 from attnaudit.core import masking
 from attnaudit.exact.inputs import Prepared
+from attnaudit.exact.jsd import expanded_jsd_term
 
-_MOST_WALKS = 60
+_MAX_STEPS = 60
 
 
 def far_vertex(given: Prepared, priority: Tensor) -> Tensor:
-    """A vertex (B,N) far from alpha; items of high priority (B,N) are the first to lose their weight."""
+    """A vertex (B,N) far from alpha; items of high priority (B,N) lose their weight first."""
     constraints = _constraints(given)
     x = _shed(given, constraints, masking.fill(priority, given.mask, -torch.inf))
-    for _ in range(_MOST_WALKS):
+    for _ in range(_MAX_STEPS):
         x, moved = _walk(given, constraints, x)
         if not moved:
             break
@@ -30,16 +29,20 @@ def far_vertex(given: Prepared, priority: Tensor) -> Tensor:
 
 
 def _constraints(given: Prepared) -> Tensor:
-    """A (B,C,N): log-odds of every class against the predicted one, whose own row is all ones."""
+    """A (B,C,N): the log-odds of every class against the predicted one, whose own row is all 1."""
     chosen = given.predicted[:, None, None].expand(-1, given.alpha.shape[1], 1)
     odds = given.readout - given.readout.gather(2, chosen)
-    # Rows of like size keep the small linear systems well conditioned.
+    # Rows of similar size keep the small linear systems well conditioned.
     odds = odds / odds.abs().amax(1, keepdim=True).clamp_min(1e-12)
     return odds.scatter(2, chosen, 1.0).transpose(1, 2)
 
 
 def _shed(given: Prepared, constraints: Tensor, priority: Tensor) -> Tensor:
-    """From alpha to a vertex: take C + 1 weighted items, move along their null direction to the further end, where one is empty."""
+    """Go from alpha to a vertex.
+
+    Take C + 1 items with weight and move along their null direction to the further end, where one
+    of them has lost its weight; repeat.
+    """
     x, alpha = given.alpha.clone(), given.alpha
     classes, items = constraints.shape[1:]
     if items <= classes:
@@ -54,7 +57,7 @@ def _shed(given: Prepared, constraints: Tensor, priority: Tensor) -> Tensor:
         null = torch.linalg.svd(columns, full_matrices=True).Vh[:, -1]
         now, was = x[unfinished].gather(1, picked), alpha[unfinished].gather(1, picked)
         ends = torch.stack([_to_the_edge(now, null), _to_the_edge(now, -null)])
-        gain = _terms(ends, was).sum(-1)
+        gain = expanded_jsd_term(ends, was).sum(-1)
         x[unfinished] = x[unfinished].scatter(
             1, picked, torch.where((gain[0] >= gain[1])[:, None], ends[0], ends[1])
         )
@@ -62,7 +65,7 @@ def _shed(given: Prepared, constraints: Tensor, priority: Tensor) -> Tensor:
 
 
 def _to_the_edge(x: Tensor, direction: Tensor) -> Tensor:
-    """x + step·direction with the longest step that keeps every weight >= 0; the item that stops it is exactly 0."""
+    """x + step·direction with the longest step to weights >= 0; one becomes exactly 0."""
     room = torch.where(direction < -1e-12, x / -direction, torch.inf)
     step, item = room.min(-1, keepdim=True)
     moved = x + step.where(torch.isfinite(step), 0.0) * direction
@@ -70,13 +73,12 @@ def _to_the_edge(x: Tensor, direction: Tensor) -> Tensor:
 
 
 def _walk(given: Prepared, constraints: Tensor, x: Tensor) -> tuple[Tensor, bool]:
-    """To the best neighbouring vertex, where one is further; (x, whether any example moved)."""
+    """Move to the furthest neighbouring vertex, if further: (x, whether any example moved)."""
     classes = constraints.shape[1]
     basis = x.topk(min(classes, x.shape[1])).indices
     columns = constraints.gather(2, basis[:, None].expand(-1, classes, -1))
-    direction = -(
-        torch.linalg.pinv(columns) @ constraints
-    )  # (B,C,N): how the basis gives way to each item
+    # (B,C,N): how the weights of the basis change as each item gains weight.
+    direction = -(torch.linalg.pinv(columns) @ constraints)
     exact = (columns @ direction + constraints).abs().amax(1) < 1e-9
     now, was = x.gather(1, basis)[..., None], given.alpha.gather(1, basis)[..., None]
     room = torch.where(direction < -1e-12, now / -direction, torch.inf)
@@ -85,16 +87,15 @@ def _walk(given: Prepared, constraints: Tensor, x: Tensor) -> tuple[Tensor, bool
     allowed = given.mask & ~inside & exact & torch.isfinite(step)
     step = masking.fill(step, allowed)
     after = (now + step[:, None] * direction).clamp_min(0)
-    gain = (_terms(after, was) - _terms(now, was)).sum(1)
-    gain = gain + _terms(step, given.alpha) - _terms(torch.zeros_like(step), given.alpha)
+    gain = (expanded_jsd_term(after, was) - expanded_jsd_term(now, was)).sum(1)
+    gain = (
+        gain
+        + expanded_jsd_term(step, given.alpha)
+        - expanded_jsd_term(torch.zeros_like(step), given.alpha)
+    )
     best, item = masking.fill(gain, allowed, -1.0).max(-1)
     better = best > 1e-9
     weights = after.gather(2, item[:, None, None].expand(-1, after.shape[1], 1))[..., 0]
     moved = torch.zeros_like(x).scatter(1, basis, weights)
     moved = moved.scatter(1, item[:, None], step.gather(1, item[:, None]))
     return torch.where(better[:, None], moved, x), bool(better.any())
-
-
-def _terms(p: Tensor, a: Tensor) -> Tensor:
-    """What an item adds to JSD(p, alpha): ½ [p ln p + a ln a] - m ln m, m = (p + a)/2."""
-    return 0.5 * (xlogy(p, p) + xlogy(a, a) - xlogy(p + a, p + a) + math.log(2) * (p + a))

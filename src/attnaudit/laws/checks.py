@@ -1,4 +1,4 @@
-"""The laws every model keeps, tried one by one. What is said of them is in law_report.py."""
+"""The laws every model must keep, checked one by one; laws/report.py puts the outcome in words."""
 
 from __future__ import annotations
 
@@ -18,21 +18,41 @@ from attnaudit.core.simplex import random_alpha
 from attnaudit.core.tolerance import tolerance_of
 from attnaudit.laws.report import Law, LawReport
 
-# How a model can fail when it is asked something it does not expect.
+# How a model can fail on input it does not expect.
 _FAILURES = (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError)
 
 
 def check_model(model: AttentionModel, batch: Batch, *, seed: int = 0) -> LawReport:
-    """Run every law on the batch, which should hold several examples of different lengths."""
+    """Check every law on a batch.
+
+    Parameters
+    ----------
+    model : AttentionModel
+    batch : Batch
+        Several examples of different lengths.
+    seed : int
+        For the random attention that some laws need.
+
+    Returns
+    -------
+    LawReport
+
+    Examples
+    --------
+    >>> from attnaudit.models.glass import Glass, glass_batch
+    >>> report = check_model(Glass("oracle"), glass_batch(6))
+    >>> report.kept
+    True
+    """
     before = _fingerprint(model)
     try:
         record = model.read(batch)
     except InputError:
-        raise  # told in words already
+        raise  # its message is for the user
     except _FAILURES as failure:
-        told = f"the model raised {type(failure).__name__}: {failure}; try it on a batch of its own texts"
-        return LawReport((Law("0 reading: the model reads the batch", math.inf, 0.0, hint=told),))
-    tried: dict[str, Callable[[], list[Law]]] = {
+        hint = f"{_raised(failure)}; try it on a batch of its own texts"
+        return LawReport((Law("0 reading: the model reads the batch", math.inf, 0.0, hint=hint),))
+    checks: dict[str, Callable[[], list[Law]]] = {
         "finite": lambda: [_finite(record)],
         "1 round trip": lambda: [_round_trip(model, record, seed)],
         "2 simplex": lambda: [_simplex(record)],
@@ -42,29 +62,32 @@ def check_model(model: AttentionModel, batch: Batch, *, seed: int = 0) -> LawRep
     }
     readout = record.readout
     if readout is not None:
-        tried["7 readout"] = lambda: [_readout(model, record, readout, seed)]
+        checks["7 readout"] = lambda: [_readout(model, record, readout, seed)]
     if hasattr(model, "leave_out"):
-        tried["8 leave_out"] = lambda: [_leave_out(model, record)]
-    tried["4 purity"] = lambda: [_pure(model, batch, record, before)]
-    return LawReport(tuple(law for name, check in tried.items() for law in _attempt(name, check)))
+        checks["8 leave_out"] = lambda: [_leave_out(model, record)]
+    checks["4 purity"] = lambda: [_pure(model, batch, record, before)]
+    return LawReport(tuple(law for name, check in checks.items() for law in _attempt(name, check)))
 
 
 def _attempt(name: str, check: Callable[[], list[Law]]) -> list[Law]:
-    """A model that raises has broken the law it was tried on; the others are still worth knowing."""
+    """A model that raises has broken the law being checked; the others are still checked."""
     try:
         return check()
     except _FAILURES as failure:
-        return [
-            Law(name, math.inf, 0.0, hint=f"the model raised {type(failure).__name__}: {failure}")
-        ]
+        return [Law(name, math.inf, 0.0, hint=_raised(failure))]
+
+
+def _raised(failure: Exception) -> str:
+    return f"the model raised {type(failure).__name__}: {failure}"
 
 
 def _difference(a: Tensor, b: Tensor) -> float:
+    """The largest absolute difference."""
     return (a - b).abs().max().item() if a.numel() else 0.0
 
 
 def _largest(*errors: float) -> float:
-    """The largest, or NaN where any is NaN: Python's max would pass over it."""
+    """The largest, or NaN if any is NaN, which Python's max may ignore."""
     return math.nan if any(math.isnan(error) for error in errors) else max(errors)
 
 
@@ -95,7 +118,8 @@ def _round_trip(model: AttentionModel, record: Record, seed: int) -> Law:
         error,
         tolerance_of(record.logits),
         control=_difference(many[:, 1], record.logits),
-        hint="decode does not continue from the same place that read recorded, or several alternatives are mixed up",
+        hint="decode does not continue from the same place that read recorded, "
+        "or several alternatives are mixed up",
     )
 
 
@@ -123,20 +147,19 @@ def _differentiable(model: AttentionModel, batch: Batch) -> list[Law]:
                 float(missing),
                 0.0,
                 control=0.0 if grad is None else grad.abs().max().item(),
-                hint="the graph is cut: detach, no_grad or inference_mode, or embeddings= is not used",
+                hint="the graph is cut: detach, no_grad or inference_mode, "
+                "or embeddings= is not used",
             )
         )
     return laws
 
 
 def _gradients(model: AttentionModel, batch: Batch) -> tuple[Tensor | None, Tensor | None]:
-    """Of the logits in alpha and in the embeddings; None where there is no graph."""
+    """Gradients of the logits in alpha and in the embeddings; None if there is no graph."""
     try:
         with differentiating():
             return _graph(model, batch)
-    except (
-        RuntimeError
-    ):  # how torch says that there is no graph, or that a tensor was made in inference mode
+    except RuntimeError:  # there is no graph, or a tensor was made in inference mode
         return None, None
 
 
@@ -147,25 +170,28 @@ def _graph(model: AttentionModel, batch: Batch) -> tuple[Tensor | None, Tensor |
     logits = model.decode(record, alpha)
     # Weighted so that classes cannot cancel.
     weighted = (logits * torch.arange(1, logits.shape[1] + 1, device=logits.device)).sum()
-    found = torch.autograd.grad(weighted, [alpha, embeddings], allow_unused=True)
-    return found[0], found[1]
+    gradients = torch.autograd.grad(weighted, [alpha, embeddings], allow_unused=True)
+    return gradients[0], gradients[1]
 
 
 def _padding(model: AttentionModel, batch: Batch, record: Record) -> list[Law]:
-    """Each example alone and unpadded against the same in the batch, whose padding holds other tokens."""
+    """Compare each example alone with itself in a batch whose padding has other tokens."""
     in_batch = model.read(_dirty(batch))
     logits = _difference(in_batch.logits, record.logits)
     same_shape = in_batch.alpha.shape == record.alpha.shape
     weights = _difference(in_batch.alpha, record.alpha) if same_shape else math.inf
     nothing = torch.zeros_like(batch.mask[:1])
-    for at in range(min(len(batch), 8)):
-        alone = model.read(batch.rows(torch.tensor([at])).without(nothing))
-        logits = _largest(logits, _difference(alone.logits[0], record.logits[at]))
-        same = record.alpha[at, : alone.alpha.shape[1], : alone.alpha.shape[2]]
+    for index in range(min(len(batch), 8)):
+        alone = model.read(batch.rows(torch.tensor([index])).without(nothing))
+        logits = _largest(logits, _difference(alone.logits[0], record.logits[index]))
+        same = record.alpha[index, : alone.alpha.shape[1], : alone.alpha.shape[2]]
         fits = same.shape == alone.alpha.shape[1:]
         weights = _largest(weights, _difference(alone.alpha[0], same) if fits else math.inf)
     others = _difference(record.logits, record.logits.roll(1, 0))
-    hint = "the padding mask does not reach the encoder or the attention, or a layer mixes examples (batch norm)"
+    hint = (
+        "the padding mask does not reach the encoder or the attention, "
+        "or a layer mixes examples (batch norm)"
+    )
     return [
         Law(
             "5 padding and batch independence of logits",
@@ -184,7 +210,7 @@ def _padding(model: AttentionModel, batch: Batch, record: Record) -> list[Law]:
 
 
 def _dirty(batch: Batch) -> Batch:
-    """The same texts with other tokens where there is only padding, of the query too."""
+    """The same texts with other tokens in the padding, also of the query."""
     other = batch.tokens.max()
     query = batch.query
     if query is not None and batch.query_mask is not None:
@@ -206,9 +232,7 @@ def _deterministic(model: AttentionModel, batch: Batch, record: Record) -> Law:
 
 
 def _readout(model: AttentionModel, record: Record, readout: Tensor, seed: int) -> Law:
-    attends = record.mask.any(-1).all(
-        -1
-    )  # an example with an empty row has no attention to speak of
+    attends = record.mask.any(-1).all(-1)  # an example with an empty row has no attention
     other = random_alpha(record.mask, seed, record.alpha.dtype)
     expected = (other[:, :, 0] @ readout)[attends]
     return Law(

@@ -1,4 +1,4 @@
-"""What came of the laws of a model, in words."""
+"""The outcome of a check of the laws, in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Law:
-    """One law's outcome. `control` is a difference that must be there for the law to have been able to fail."""
+    """The outcome of one law.
+
+    Attributes
+    ----------
+    name : str
+    error : float
+        How far the model is from keeping the law.
+    tolerance : float
+        The largest error that counts as kept.
+    control : float, optional
+        A difference that must exceed the tolerance for the law to be able to fail.
+    hint : str
+        The likely cause, if it is broken.
+
+    Examples
+    --------
+    >>> Law("determinism", error=0.0, tolerance=0.0).verdict
+    'kept'
+    >>> Law("round trip", error=0.0, tolerance=1e-10, control=0.0).verdict
+    'cannot tell'
+    """
 
     name: str
     error: float
@@ -17,6 +37,7 @@ class Law:
 
     @property
     def verdict(self) -> str:
+        """kept, broken or cannot tell."""
         if not self.error <= self.tolerance:  # so that NaN fails
             return "broken"
         if self.control is not None and not self.control > self.tolerance:
@@ -26,19 +47,22 @@ class Law:
 
 @dataclass(frozen=True)
 class LawReport:
+    """The outcomes of all laws; printed one per line."""
+
     laws: tuple[Law, ...]
 
     @property
     def kept(self) -> bool:
-        """True when no law is broken."""
+        """Is no law broken?"""
         return all(law.verdict != "broken" for law in self.laws)
 
     @property
     def sentence(self) -> str:
+        """The report in one sentence."""
         if not self.kept:
             return "Some laws are broken: audits of this model would mislead."
         if any(law.verdict == "cannot tell" for law in self.laws):
-            return "No law is broken; some could not be tried on this model, because nothing moved."
+            return "No law is broken; some could not be checked: nothing changed on this model."
         return "All laws are kept."
 
     def __str__(self) -> str:
@@ -51,6 +75,6 @@ class LawReport:
                 lines.append(f"{'':13s}likely cause: {law.hint}")
             if law.verdict == "cannot tell":
                 lines.append(
-                    f"{'':13s}the control did not move either, so the law could not have failed"
+                    f"{'':13s}the control did not change either: the law could not have failed"
                 )
         return "\n".join(lines)

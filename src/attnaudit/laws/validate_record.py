@@ -1,4 +1,4 @@
-"""What a model gives must be a distribution of attention and finite logits, or nothing computed from it means anything."""
+"""Reject records without proper attention or finite logits: nothing computed from them is valid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from attnaudit.core.errors import InputError
 
 
 def check_record(record: Record) -> None:
-    """Refuse attention that is no distribution, by example, before anything is computed from it."""
+    """Reject attention rows that are not probability distributions, and logits that are not finite.
+
+    The error names the first examples concerned.
+    """
     wrong = {
         "NaN or infinite attention": (~torch.isfinite(record.alpha) & record.mask)
         .flatten(1)
@@ -20,16 +23,17 @@ def check_record(record: Record) -> None:
         "attention outside its mask": ((record.alpha > 0) & ~record.mask).flatten(1).any(-1),
         "attention that does not sum to 1": _off_simplex(record),
     }
-    for what, where in wrong.items():
-        if where.any():
-            names = [record.batch.example_id[at] for at in where.nonzero()[:3, 0].tolist()]
+    for problem, examples in wrong.items():
+        if examples.any():
+            ids = [record.batch.example_id[index] for index in examples.nonzero()[:3, 0].tolist()]
             raise InputError(
-                f"The model gives {what} for {int(where.sum())} of {len(record.batch)} examples, such as {', '.join(names)}. "
-                "Nothing can be audited there: look at those texts, or run `attnaudit check`."
+                f"The model gives {problem} for {int(examples.sum())} of {len(record.batch)} "
+                f"examples, such as {', '.join(ids)}. "
+                "They cannot be audited: look at those texts, or run `attnaudit check`."
             )
 
 
 def _off_simplex(record: Record) -> Tensor:
-    """(B,) some row with items is further than rounding from the simplex; half precision allowed for."""
+    """Is any row with items off the simplex, beyond rounding in half precision? (B,)"""
     off = (record.alpha.sum(-1) - 1).abs() > 1e-2
     return (off & record.mask.any(-1)).any(-1)

@@ -1,4 +1,23 @@
-"""Measures: (model, record, seed) -> scores (B,N) or (B,R,N), higher = more important; how much does each item matter?"""
+"""Importance measures: how much does each item matter?
+
+A measure is a function (model, record, seed) -> scores (B,N) or (B,R,N), higher = more important.
+Options are keyword-only parameters, chosen as "name:option=value". It raises `NotApplicable` with
+the reason if the question makes no sense for a model. Ties are found for it, up to its
+`rounding.rounding_error`. Shape letters: B examples, T tokens, N items, R rows of attention,
+C classes, E embedding, H hidden state.
+
+A new measure is one file with that function, and one line in `MEASURES` below: the registry is the
+only place that knows it.
+
+Examples
+--------
+>>> from attnaudit.measures import MEASURES
+>>> from attnaudit.models.glass import Glass, glass_batch
+>>> model = Glass("oracle")
+>>> record = model.read(glass_batch(3))
+>>> MEASURES["leave_one_out"](model, record, 0).shape == record.content.shape
+True
+"""
 
 from collections.abc import Callable
 
@@ -45,7 +64,7 @@ MEASURES: dict[str, Measure] = {
     "random": random,
 }
 
-# Run where none are asked for: the others cost many passes, or are of interest to some models only.
+# Run unless others are chosen. The rest cost many passes, or are of interest for some models only.
 DEFAULT_MEASURES = (
     "attention",
     "gradient",
@@ -59,9 +78,7 @@ DEFAULT_MEASURES = (
     "random",
 )
 
-# Measures that say what matters without asking the attention: only they set the ceiling of agreement, since any other ranking,
-# a user's own among them, could lower it and so make the attention look good.
-WITNESSES = ("gradient", "leave_one_out")
-
-# Made of attention weights alone: positive numbers, whose rounding is relative to each of them and not to the largest.
-OF_WEIGHTS = ("attention", "attention_norm", "head_mean", "rollout")
+# Measures of importance that do not look at the attention. Only their agreement with each other is
+# the ceiling of agreement with attention: any other ranking, a user's own among them, could lower
+# the ceiling and so make the attention look good.
+REFERENCE_MEASURES = ("gradient", "leave_one_out")

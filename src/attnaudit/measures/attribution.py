@@ -1,8 +1,8 @@
-"""What Captum's methods are given, and what becomes of their answer: the same for all of them.
+"""What Captum's methods share: what they explain, what removing an item means, and the scores.
 
-They explain p, the probability of the predicted class among the candidates, as a function of the embeddings, attention left on.
-Removed means: the embeddings of the item are 0, its place stays. Tokens that belong to no item that counts (padding, start, end) are
-never removed.
+They explain p, the probability of the predicted class among the candidates, as a function of the
+embeddings, with attention on the graph. Removing an item sets its embeddings to 0; its position
+stays. Tokens of no counted item (padding, start, end) are never removed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Explained = Callable[[Tensor, Tensor], Tensor]  # (embeddings (M,T,E), examples 
 
 
 def probability(model: AttentionModel, record: Record) -> Explained:
-    """p(predicted class) of the examples named by number, each with embeddings of its own."""
+    """p(predicted class) of the examples given by index, each with its own embeddings."""
 
     def explained(embeddings: Tensor, examples: Tensor) -> Tensor:
         fresh = model.read(record.batch.rows(examples), embeddings)
@@ -35,51 +35,54 @@ def probability(model: AttentionModel, record: Record) -> Explained:
 
 
 def removable(record: Record) -> Tensor:
-    """(B,T) bool: the token belongs to an item that counts."""
+    """Whether each token (B,T) belongs to an item that counts."""
     item = record.item_of_token
     return (item >= 0) & record.content.gather(1, item.clamp_min(0))
 
 
 def baseline(record: Record) -> Tensor:
-    """(B,T,E): the embeddings with every item removed."""
+    """The embeddings (B,T,E) with every item removed."""
     return record.embeddings.detach() * ~removable(record)[..., None]
 
 
 def to_scores(per_token: Tensor, record: Record, signed: bool) -> Tensor:
-    """(B,T) -> (B,N): signed sum over an item's tokens, then the absolute value unless signed; NaN for items that do not count."""
+    """per_token (B,T) summed over each item (B,N); NaN for items that do not count."""
     per_item = record.to_items(per_token.detach())
     return masking.fill(per_item if signed else per_item.abs(), record.content, torch.nan)
 
 
 @dataclass(frozen=True)
 class Single:
-    """One text, cut to its own length, as the methods want it that work text by text."""
+    """One text without padding, for methods that explain texts one by one."""
 
     record: Record
-    feature: Tensor  # (1,T,1) the feature of each token; those that are never removed count as feature 0, which changes nothing
-    item: Tensor  # (features,) the item of each
+    # (1,T,1) the feature of each token. Tokens that are never removed belong to feature 0, which
+    # has no effect: their embeddings are the same in the baseline.
+    feature: Tensor
+    item: Tensor  # (features,) the item of each feature
 
     @property
     def example(self) -> Tensor:
+        """Its index in its own record (1,)."""
         return torch.zeros(1, dtype=torch.int64, device=self.feature.device)
 
 
 def singles(record: Record) -> Iterator[tuple[int, Single]]:
-    """Each text that has an item, with its place in the batch. What is drawn for it cannot hang on the texts around it."""
+    """Each text that has an item, with its index in the batch."""
     removed = removable(record)
-    for at in range(len(record.batch)):
-        real = record.batch.mask[at]
-        item = record.item_of_token[at, real]
-        known, feature = item[removed[at, real]].unique(return_inverse=True)
+    for index in range(len(record.batch)):
+        real = record.batch.mask[index]
+        item = record.item_of_token[index, real]
+        known, feature = item[removed[index, real]].unique(return_inverse=True)
         if not len(known):
             continue
         place = torch.zeros_like(item)
-        place[removed[at, real]] = feature
-        yield at, Single(_cut(record, at, real), place[None, :, None], known)
+        place[removed[index, real]] = feature
+        yield index, Single(_without_padding(record, index, real), place[None, :, None], known)
 
 
-def _cut(record: Record, at: int, real: Tensor) -> Record:
-    only = torch.tensor([at], device=real.device)
+def _without_padding(record: Record, index: int, real: Tensor) -> Record:
+    only = torch.tensor([index], device=real.device)
     batch: Batch = record.batch.rows(only)
     return replace(
         record,
@@ -93,12 +96,12 @@ def _cut(record: Record, at: int, real: Tensor) -> Record:
 
 @contextmanager
 def drawing(seed: int, measure: str, example_id: str) -> Iterator[None]:
-    """Captum draws on the global generators of torch and NumPy: seeded inside by name, and as they were after."""
-    number = randomness.derive(seed, measure, example_id)
+    """Seed the global generators of torch and NumPy, which Captum uses; restore them afterwards."""
+    derived = randomness.derive(seed, measure, example_id)
     before = np.random.get_state()
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
-        torch.manual_seed(number)
-        np.random.seed(number % 2**32)
+        torch.manual_seed(derived)
+        np.random.seed(derived % 2**32)
         try:
             yield
         finally:
@@ -107,7 +110,7 @@ def drawing(seed: int, measure: str, example_id: str) -> Iterator[None]:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Captum warns of what it does as a matter of course, such as setting hooks."""
+    """Suppress Captum's warnings about what it always does, such as setting hooks."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module=r"captum\.")
         warnings.filterwarnings("ignore", message="Setting forward, backward hooks")

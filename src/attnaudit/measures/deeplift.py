@@ -1,4 +1,4 @@
-"""How much of the difference from an empty text does each word pass on, layer by layer? (Shrikumar et al. 2017; by Captum)"""
+"""How much does each word contribute, layer by layer? (Shrikumar et al. 2017; by Captum)"""
 
 from __future__ import annotations
 
@@ -26,24 +26,37 @@ def deeplift(
     tolerance: float = 0.01,
     signed: bool = False,
 ) -> Tensor:
-    """|contribution| of each item to f (B,N), f the predicted class's logit less the mean of the candidates'; signed=true keeps the sign.
+    """Contributions to f, the logit of the predicted class minus the mean over the candidates.
 
-    Captum knows the rule for activations that are modules and for nothing else. Contributions must add up to f(x) - f(baseline); where
-    they miss it by more than tolerance · (Σ|contributions| + |f(x) - f(baseline)|), as with recurrent layers or attention computed from
-    the text, the measure does not apply to the batch. hold_attention=true keeps the attention as it was and explains what is left. NaN for items that
-    do not count.
+    Captum has rules for activations that are modules and for nothing else. If the contributions do
+    not add up to f(x) - f(baseline), as with recurrent layers or attention computed from the text,
+    the measure does not apply to the batch.
+
+    Parameters
+    ----------
+    hold_attention : bool, default False
+        Keep the attention fixed and explain the rest.
+    tolerance : float, default 0.01
+        Largest gap allowed, relative to Σ|contributions| + |f(x) - f(baseline)|.
+    signed : bool, default False
+        Keep the sign.
+
+    Returns
+    -------
+    Tensor (B,N)
+        |contribution|; NaN for items that do not count.
     """
     from captum.attr import DeepLift
 
     words, empty = record.embeddings.detach(), attribution.baseline(record)
-    everyone = torch.arange(len(words), device=words.device)
+    examples = torch.arange(len(words), device=words.device)
     explained = _Contrast(model, record, hold_attention)
     try:
         with _clean(model), differentiating(), attribution.quietly():
-            found, gap = DeepLift(explained).attribute(
+            contributions, gap = DeepLift(explained).attribute(
                 words.requires_grad_(),
                 baselines=empty,
-                additional_forward_args=(everyone,),
+                additional_forward_args=(examples,),
                 return_convergence_delta=True,
             )
     except RuntimeError as error:
@@ -52,27 +65,28 @@ def deeplift(
         raise NotApplicable(
             "the model uses one activation module twice, which Captum's DeepLIFT cannot follow"
         ) from error
-    per_token, gap = found.detach().sum(-1), gap.detach()
-    wanted = (per_token.sum(-1) - gap).abs()
-    bound = tolerance * (per_token.abs().sum(-1) + wanted) + 64 * torch.finfo(words.dtype).eps
+    per_token, gap = contributions.detach().sum(-1), gap.detach()
+    difference = (per_token.sum(-1) - gap).abs()
+    bound = tolerance * (per_token.abs().sum(-1) + difference) + 64 * torch.finfo(words.dtype).eps
     gap = gap.abs()
     if (gap > bound).any():
         worst = int((gap - bound).argmax())
         raise NotApplicable(
-            f"the contributions do not add up: in {int((gap > bound).sum())} of {len(gap)} texts, by up to {float(gap[worst]):.2g} where "
-            f"they sum to {float(per_token[worst].sum()):.2g}. Captum's DeepLIFT has no rule for some operation of this model, such as a "
-            "recurrent layer or attention computed from the text"
+            f"the contributions do not add up: in {int((gap > bound).sum())} of {len(gap)} texts, "
+            f"by up to {float(gap[worst]):.2g} where they sum to "
+            f"{float(per_token[worst].sum()):.2g}. Captum's DeepLIFT has no rule for some "
+            "operation of this model, such as a recurrent layer or attention computed from the text"
             + ("" if hold_attention else "; deeplift:hold_attention=true leaves the latter out")
         )
     return attribution.to_scores(per_token, record, signed)
 
 
 class _Contrast(nn.Module):
-    """f (M,) of embeddings (M,T,E), as the module that Captum sets its hooks on."""
+    """f (M,) of embeddings (M,T,E), as a module on which Captum can set its hooks."""
 
     def __init__(self, model: AttentionModel, record: Record, hold_attention: bool) -> None:
         super().__init__()
-        # Each once, and only those without parts: Captum sets its hooks again wherever it meets a module again.
+        # Leaves only, each once: Captum sets its hooks again whenever it finds a module again.
         leaves = [module for module in modules_of(model) if not any(module.children())]
         self.parts = nn.ModuleList(dict.fromkeys(leaves))
         self.read, self.decode, self.record, self.hold = (
@@ -94,10 +108,10 @@ class _Contrast(nn.Module):
 
 
 class _clean:
-    """What Captum notes on modules and does not take away again: the states of those that the gradient never reached."""
+    """Remove the attributes that Captum leaves on modules which the gradient never reached."""
 
     def __init__(self, model: object) -> None:
-        self.noted = [
+        self.attributes = [
             (module, {name: module.__dict__.get(name, self) for name in _SET_BY_CAPTUM})
             for module in modules_of(model)
         ]
@@ -106,7 +120,7 @@ class _clean:
         pass
 
     def __exit__(self, *exception: object) -> None:
-        for module, before in self.noted:
+        for module, before in self.attributes:
             for name, value in before.items():
                 if value is not self:
                     module.__dict__[name] = value

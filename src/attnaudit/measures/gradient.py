@@ -1,4 +1,4 @@
-"""How much does the prediction depend on each word, with the attention held? (Jain & Wallace 2019, algorithm 1)"""
+"""How much does the prediction depend on each word, with attention fixed? (Jain & Wallace 2019)"""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from attnaudit.measures.log_odds import slope_of_probability
 
 
 def gradient(model: AttentionModel, record: Record, seed: int) -> Tensor:
-    """|Σ_e x_e ∂p(predicted class)/∂x_e| (B,N): the gradient of the one-hot word, attention cut off the graph.
+    """Gradient of the one-hot word with attention cut off the graph (Jain & Wallace, algorithm 1).
 
-    With the attention held, alpha_i is a factor of it in every encoder that does not mix items (mlp, average, none), and in part in the
-    others: agreement with this measure comes easier than with leave_one_out.
+    With attention fixed, alpha_i is a factor of the gradient for every encoder that does not mix
+    items (mlp, average, none), and in part for the others: agreement with this measure is easier to
+    reach than with leave_one_out.
+
+    Returns
+    -------
+    Tensor (B,N)
+        |Σ_e x_e ∂p(predicted class)/∂x_e|, summed over the tokens of an item with their signs.
     """
     with differentiating():
         embeddings = record.embeddings.detach().requires_grad_()
         fresh = model.read(record.batch, embeddings)
         slope = slope_of_probability(model.decode(fresh, fresh.alpha.detach()), record, embeddings)
     per_token = (slope * embeddings).sum(-1).detach()
-    # Signed sum over the tokens of an item first, absolute value after: an item is one thing.
     return masking.to_items(per_token, record.item_of_token, record.content.shape[1]).abs()

@@ -1,4 +1,4 @@
-"""How fast does the prediction move with each word, the attention moving too? (Meister et al. 2021, eq. 4)"""
+"""How fast does the prediction change with each word? (Meister et al. 2021, eq. 4)"""
 
 from __future__ import annotations
 
@@ -16,10 +16,18 @@ NORM = OneOf((1, 2))
 
 @limits(norm=NORM)
 def gradient_norm(model: AttentionModel, record: Record, seed: int, *, norm: int = 2) -> Tensor:
-    """‖∂p(predicted class)/∂X_i‖ / Σ_k ‖∂p/∂X_k‖ (B,N), attention left on the graph; norm=1 for L1 (footnote 4).
+    """Norm of the gradient of the prediction in each word, attention left on the graph.
 
-    High: a small change of the word moves the prediction. Sums to 1 over the items that count; NaN for the others, and for all of a
-    text in which no word moves anything.
+    Parameters
+    ----------
+    norm : {2, 1}
+        L2, or L1 (footnote 4 of the paper).
+
+    Returns
+    -------
+    Tensor (B,N)
+        ‖∂p(predicted class)/∂X_i‖ / Σ_k ‖∂p/∂X_k‖: sums to 1 over the items that count. NaN for
+        the others, and for all items of a text in which no word changes the prediction.
     """
     with differentiating():
         embeddings = record.embeddings.detach().requires_grad_()
@@ -29,13 +37,13 @@ def gradient_norm(model: AttentionModel, record: Record, seed: int, *, norm: int
 
 
 def norm_of_items(slope: Tensor, record: Record, norm: int) -> Tensor:
-    """slope (B,T,E) -> (B,N): the norm over all numbers of all tokens of an item."""
+    """slope (B,T,E) -> (B,N): the norm over all components of all tokens of an item."""
     powers = slope.abs().pow(norm).sum(-1)
     return masking.to_items(powers, record.item_of_token, record.content.shape[1]).pow(1 / norm)
 
 
 def shares(values: Tensor, content: Tensor) -> Tensor:
-    """values (…,N) ≥ 0 as shares of their sum over content; NaN elsewhere, and where the sum is 0: nothing has no shares."""
+    """values (…,N) ≥ 0 as shares of their sum over content; NaN elsewhere and if the sum is 0."""
     known = content & ~values.isnan()
     total = masking.total(values, known).unsqueeze(-1)
     return masking.fill(values / total, known & (total > 0), torch.nan)

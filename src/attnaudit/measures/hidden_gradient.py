@@ -1,4 +1,4 @@
-"""How fast does the prediction move with each hidden state, the attention moving too? (Meister et al. 2021, table 6)"""
+"""How fast does the prediction change with each hidden state? (Meister et al. 2021, table 6)"""
 
 from __future__ import annotations
 
@@ -15,19 +15,29 @@ from attnaudit.measures.log_odds import log_odds
 
 @limits(norm=NORM)
 def hidden_gradient(model: AttentionModel, record: Record, seed: int, *, norm: int = 2) -> Tensor:
-    """‖∂p(predicted class)/∂h_i‖ / Σ_k ‖∂p/∂h_k‖ (B,N), g_ŷ(I); norm=1 for L1 (footnote 4).
+    """Norm of the gradient of the prediction in each hidden state, g_ŷ(I) in the paper.
 
-    The attention stays on the graph: cut off, the slope of a linear output is alpha_i θ, and agreement with attention is perfect by
-    construction. Sums to 1; NaN for items that do not count, and for all of a text in which no state moves anything.
+    Attention stays on the graph. If it were cut off, the gradient of a linear output would be
+    alpha_i θ, and agreement with attention perfect by construction.
+
+    Parameters
+    ----------
+    norm : {2, 1}
+        L2, or L1 (footnote 4 of the paper).
+
+    Returns
+    -------
+    Tensor (B,N)
+        ‖∂p(predicted class)/∂h_i‖ / Σ_k ‖∂p/∂h_k‖: sums to 1 over the items that count. NaN for
+        the others, and for all items of a text in which no state changes the prediction.
     """
     with differentiating():
         embeddings = record.embeddings.detach().requires_grad_()
         fresh = model.read(record.batch, embeddings)
         hidden = differentiable_hidden(fresh)
-        _refuse_attention_from_elsewhere(fresh, hidden)
-        slope = torch.autograd.grad(
-            log_odds(fresh.logits, record).sum(), hidden, allow_unused=True
-        )[0]
+        _check_attention_from_hidden(fresh, hidden)
+        odds = log_odds(fresh.logits, record)
+        slope = torch.autograd.grad(odds.sum(), hidden, allow_unused=True)[0]
     if slope is None:
         raise NotApplicable(
             "the prediction is not computed from the hidden states that the model records"
@@ -36,18 +46,18 @@ def hidden_gradient(model: AttentionModel, record: Record, seed: int, *, norm: i
 
 
 def differentiable_hidden(fresh: Record) -> Tensor:
-    """The hidden states (B,N,H) of a record read with gradients on."""
+    """The hidden states (B,N,H) of a record read with gradients enabled."""
     if fresh.hidden is None:
         raise NotApplicable("the model records no hidden states")
     if not fresh.hidden.requires_grad:
         raise NotApplicable(
-            "the hidden states that the model records do not hang on the embeddings"
+            "the hidden states that the model records do not depend on the embeddings"
         )
     return fresh.hidden
 
 
-def _refuse_attention_from_elsewhere(fresh: Record, hidden: Tensor) -> None:
-    """Attention that moves with the words, but not through these states, would look as if it were cut off."""
+def _check_attention_from_hidden(fresh: Record, hidden: Tensor) -> None:
+    """Attention computed from the words, but not from these states, would look like fixed."""
     if not fresh.alpha.requires_grad:
         return
     slope = torch.autograd.grad(fresh.alpha.sum(), hidden, retain_graph=True, allow_unused=True)[0]

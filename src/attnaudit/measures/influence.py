@@ -1,4 +1,4 @@
-"""Which words are behind each hidden state? (Meister et al. 2021, eq. 5)"""
+"""Which words is each hidden state made of? (Meister et al. 2021, eq. 5)"""
 
 from __future__ import annotations
 
@@ -17,16 +17,23 @@ from attnaudit.measures.hidden_gradient import differentiable_hidden
 def influence(
     model: AttentionModel, record: Record, seed: int, *, norm: int = 2, per_facet: bool = False
 ) -> Tensor:
-    """Σ_p alpha_p · influence_p(i) (B,R,N): attention traced from the states it weighs to the words behind them.
+    """Attention traced from the hidden states it weighs to the words that shape them.
 
-    High: the word shapes the states that are attended to. Sums to 1 in each row. NaN for items that do not count, and in a row that
-    weighs a state which no word moves.
+    Parameters
+    ----------
+    norm, per_facet
+        As for `influence_matrix`.
+
+    Returns
+    -------
+    Tensor (B,R,N)
+        Σ_p alpha_p · influence_p(i): each row sums to 1. NaN for items that do not count, and in a
+        row that weighs a state which no word influences.
     """
-    behind = influence_matrix(model, record, norm=norm, per_facet=per_facet)
-    traced = record.alpha @ behind.nan_to_num(0.0)
-    unknown = (
-        (behind.isnan() | ~record.content[:, None]).all(-1).to(traced.dtype)
-    )  # states that no word moves
+    matrix = influence_matrix(model, record, norm=norm, per_facet=per_facet)
+    traced = record.alpha @ matrix.nan_to_num(0.0)
+    # States that no word influences.
+    unknown = (matrix.isnan() | ~record.content[:, None]).all(-1).to(traced.dtype)
     known = record.content[:, None] & ((record.alpha @ unknown[..., None]) == 0)
     return masking.fill(traced, known, torch.nan)
 
@@ -35,36 +42,56 @@ def influence(
 def influence_matrix(
     model: AttentionModel, record: Record, *, norm: int = 2, per_facet: bool = False
 ) -> Tensor:
-    """‖∂‖h_p‖₂/∂X_i‖ / Σ_k ‖∂‖h_p‖₂/∂X_k‖ (B,N,N) as [p, i]: each row sums to 1 over the items that count.
+    """The share of each word in each hidden state.
 
-    per_facet: the square root of Σ_m ‖∂h_pm/∂X_i‖², on the state itself and not on its length (appendix A, "nearly identical"); as
-    many backward passes as the state has numbers. norm=1: L1 over the word's numbers (footnote 4). Row p is NaN where h_p is of no
-    item, or moves with no word.
+    Parameters
+    ----------
+    model : AttentionModel
+    record : Record
+    norm : {2, 1}
+        L2, or L1 over the components of the word (footnote 4 of the paper).
+    per_facet : bool, default False
+        The square root of Σ_m ‖∂h_pm/∂X_i‖², for the state itself rather than its norm (appendix A,
+        "nearly identical"): one backward pass per component of the state.
+
+    Returns
+    -------
+    Tensor (B,N,N)
+        ‖∂‖h_p‖₂/∂X_i‖ / Σ_k ‖∂‖h_p‖₂/∂X_k‖ as [p, i]: each row sums to 1 over the items that count.
+        Row p is NaN if h_p belongs to no item, or depends on no word.
+
+    Examples
+    --------
+    >>> from attnaudit.models.glass import Glass, glass_batch
+    >>> model = Glass("shifted")  # each hidden state is the word before
+    >>> matrix = influence_matrix(model, model.read(glass_batch(1)))
+    >>> matrix.shape
+    torch.Size([1, 14, 14])
     """
     attended = record.content | record.mask.any(1)
     with differentiating():
         embeddings = record.embeddings.detach().requires_grad_()
         hidden = differentiable_hidden(model.read(record.batch, embeddings))
         rows = [
-            _behind(hidden[:, place], embeddings, record, norm, per_facet)
+            _influence_on(hidden[:, place], embeddings, record, norm, per_facet)
             for place in range(hidden.shape[1])
         ]
     known = attended[:, :, None] & record.content[:, None]
     return shares(masking.fill(torch.stack(rows, 1), known, torch.nan), known)
 
 
-def _behind(
+def _influence_on(
     state: Tensor, embeddings: Tensor, record: Record, norm: int, per_facet: bool
 ) -> Tensor:
-    """How much each item moves state (B,H), before normalising: (B,N). One backward pass for the whole batch."""
+    """Influence (B,N) of each item on the state (B,H), before scaling to shares."""
 
-    def moved(value: Tensor) -> Tensor:
+    def gradient_norms(value: Tensor) -> Tensor:
         slope = torch.autograd.grad(value.sum(), embeddings, retain_graph=True)[0]
         return norm_of_items(slope, record, norm)
 
     if not per_facet:
-        return moved(torch.linalg.vector_norm(state, dim=-1))
+        return gradient_norms(torch.linalg.vector_norm(state, dim=-1))
     total = torch.zeros_like(record.content, dtype=state.dtype)
     for facet in range(state.shape[1]):
-        total += moved(state[:, facet]).square()
+        total += gradient_norms(state[:, facet]).square()
     return total.sqrt()

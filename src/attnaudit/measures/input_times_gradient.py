@@ -1,4 +1,4 @@
-"""How much of the prediction goes through each word, the attention moving too? (Shrikumar et al. 2016)"""
+"""How much does each word contribute to the prediction, to first order? (Shrikumar et al. 2016)"""
 
 from __future__ import annotations
 
@@ -14,12 +14,22 @@ from attnaudit.measures.log_odds import slope_of_probability
 def input_times_gradient(
     model: AttentionModel, record: Record, seed: int, *, signed: bool = False
 ) -> Tensor:
-    """|Σ_e x_e ∂p(predicted class)/∂x_e| (B,N), attention left on the graph: `gradient` without the cut. NaN for items that do not count."""
+    """Input times gradient, attention left on the graph: `gradient` without the cut.
+
+    Parameters
+    ----------
+    signed : bool, default False
+        Keep the sign.
+
+    Returns
+    -------
+    Tensor (B,N)
+        |Σ_e x_e ∂p(predicted class)/∂x_e|; NaN for items that do not count.
+    """
     with differentiating():
         embeddings = record.embeddings.detach().requires_grad_()
-        slope = slope_of_probability(
-            model.read(record.batch, embeddings).logits, record, embeddings
-        )
+        logits = model.read(record.batch, embeddings).logits
+        slope = slope_of_probability(logits, record, embeddings)
     per_token = (slope * embeddings).sum(-1).detach()
     per_item = masking.to_items(per_token, record.item_of_token, record.content.shape[1])
     return masking.fill(per_item if signed else per_item.abs(), record.content, torch.nan)

@@ -1,4 +1,7 @@
-"""How much of the prediction does each word account for, from no words to all? (Sundararajan et al. 2017; by Captum)"""
+"""How much does each word contribute, from empty to full text? (Sundararajan et al. 2017)
+
+Computed by Captum.
+"""
 
 from __future__ import annotations
 
@@ -24,35 +27,51 @@ def integrated_gradients(
     tolerance: float = 0.01,
     signed: bool = False,
 ) -> Tensor:
-    """|Σ_e (x_e - x̄_e) ∫ ∂p/∂x_e dt| along the line from the baseline x̄ to x (B,N); signed=true keeps the sign.
+    """Gradients integrated along the line from the baseline x̄ to the text x.
 
-    The signed scores add up to p(x) - p(x̄). Where they miss it by more than tolerance · Σ|scores|, the steps are doubled, up to four
-    times; a text that still misses it is NaN. NaN for items that do not count.
+    Parameters
+    ----------
+    n_steps : int, default 50
+        Doubled up to four times for texts whose scores do not add up.
+    tolerance : float, default 0.01
+        Signed scores must add up to p(x) - p(x̄) within tolerance · Σ|scores|.
+    signed : bool, default False
+        Keep the sign.
+
+    Returns
+    -------
+    Tensor (B,N)
+        |Σ_e (x_e - x̄_e) ∫ ∂p/∂x_e dt|. NaN for items that do not count, and for all items of a text
+        whose scores still do not add up.
     """
     from captum.attr import IntegratedGradients
 
     explained = attribution.probability(model, record)
     words, empty = record.embeddings.detach(), attribution.baseline(record)
     scores = torch.zeros_like(record.content, dtype=words.dtype)
-    left = torch.arange(len(words), device=words.device)
+    open_texts = torch.arange(len(words), device=words.device)
     with torch.no_grad():
-        change = explained(words, left) - explained(empty, left)
+        change = explained(words, open_texts) - explained(empty, open_texts)
     rounding = 16 * torch.finfo(words.dtype).eps
     for doubling in range(_DOUBLINGS + 1):
         with differentiating(), attribution.quietly():
-            found = IntegratedGradients(explained).attribute(
-                words[left].requires_grad_(),
-                baselines=empty[left],
-                additional_forward_args=(left,),
+            attributions = IntegratedGradients(explained).attribute(
+                words[open_texts].requires_grad_(),
+                baselines=empty[open_texts],
+                additional_forward_args=(open_texts,),
                 n_steps=n_steps * 2**doubling,
-                internal_batch_size=max(len(left), attribution.TOKENS_AT_ONCE // words.shape[1]),
+                internal_batch_size=max(
+                    len(open_texts), attribution.TOKENS_AT_ONCE // words.shape[1]
+                ),
             )
-        per_token = torch.zeros_like(words[..., 0]).index_copy(0, left, found.detach().sum(-1))
-        scores[left] = attribution.to_scores(per_token, record, signed=True)[left]
+        per_token = torch.zeros_like(words[..., 0]).index_copy(
+            0, open_texts, attributions.detach().sum(-1)
+        )
+        scores[open_texts] = attribution.to_scores(per_token, record, signed=True)[open_texts]
         gap = (masking.total(scores, record.content) - change).abs()
         bound = tolerance * masking.total(scores.abs(), record.content) + rounding
-        left = left[(gap > bound)[left]]
-        if not len(left):
+        open_texts = open_texts[(gap > bound)[open_texts]]
+        if not len(open_texts):
             break
-    scores[left] = torch.nan
+    scores[open_texts] = torch.nan
     return scores if signed else scores.abs()

@@ -1,4 +1,4 @@
-"""How much does the prediction change without the word? (Jain & Wallace 2019; Meister et al. 2021, eq. 6)"""
+"""How much does the prediction change without the word? (Jain & Wallace 2019, algorithm 1)"""
 
 from __future__ import annotations
 
@@ -13,11 +13,19 @@ from attnaudit.statistics.ties import tie_rounding
 
 
 def leave_one_out(model: AttentionModel, record: Record, seed: int) -> Tensor:
-    """TVD(ŷ(x without item), ŷ(x)) (B,N). NaN where nothing would be left of the text, and for items that do not count."""
+    """Change of the prediction when an item is deleted from the text (Meister et al. 2021, eq. 6).
+
+    Returns
+    -------
+    Tensor (B,N)
+        TVD(ŷ(x without item), ŷ(x)). NaN for items that do not count, and where nothing would be
+        left of the text.
+    """
     with torch.no_grad():
         without = masking.probabilities(leave_out(model, record), record.batch.classes)
         change = statistics.tvd(without, record.probs[:, None])
-        # Each value comes from a pass of its own, and probabilities are known to a rounding of 1, however small the change.
+        # Each value comes from its own forward pass, and probabilities have a rounding error
+        # relative to 1, however small the change.
         rounding = torch.full_like(change[:, :1], 4 * torch.finfo(record.logits.dtype).eps)
-        change = masking.fill(change, ~(change <= rounding))  # no change at all
+        change = masking.fill(change, ~(change <= rounding))
         return tie_rounding(change, record.content, rounding)

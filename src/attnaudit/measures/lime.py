@@ -1,4 +1,4 @@
-"""Which words would a linear model of the neighbourhood name? (Ribeiro et al. 2016; by Captum)"""
+"""Which words would a linear model around this text pick? (Ribeiro et al. 2016; by Captum)"""
 
 from __future__ import annotations
 
@@ -24,31 +24,45 @@ def lime(
     penalty: float = 1.0,
     signed: bool = False,
 ) -> Tensor:
-    """|coefficient| of each item in a linear model of p on which items are there (B,N); signed=true keeps the sign.
+    """Coefficients of a linear model that predicts p from which items are present.
 
-    Ridge regression (`penalty`) on n_samples texts, each item removed with probability ½, weighted by exp(-d²/2w²), d the cosine
-    distance between the items there and all of them. The kernel is the authors' for text; they draw how many words go first, here each
-    goes by a coin. NaN for items that do not
-    count. The draws hang on (seed, example) only, so texts are taken one by one, the samples of each together.
+    Random draws depend on (seed, example id) only, so texts are explained one by one. The kernel is
+    the authors' for text; they draw the number of removed words first, here each is removed with
+    probability ½.
+
+    Parameters
+    ----------
+    n_samples : int, default 1000
+        Texts with items removed that the model is fitted to, per example.
+    kernel_width : float, default 0.25
+        w in the weight exp(-d²/2w²) of a sample, d its cosine distance to the full text.
+    penalty : float, default 1.0
+        Of ridge regression.
+    signed : bool, default False
+        Keep the sign.
+
+    Returns
+    -------
+    Tensor (B,N)
+        |coefficient|; NaN for items that do not count.
     """
     from captum._utils.models.linear_model import SkLearnRidge
     from captum.attr import Lime
 
-    def nearness(original: Tensor, changed: Tensor, there: Tensor, **_: Any) -> Tensor:
-        distance = 1 - math.sqrt(
-            float(there.float().mean())
-        )  # of 0-1 vectors, the cosine with all ones
+    def similarity(original: Tensor, changed: Tensor, present: Tensor, **_: Any) -> Tensor:
+        # The cosine of a 0-1 vector with the vector of ones.
+        distance = 1 - math.sqrt(float(present.float().mean()))
         return torch.tensor([math.exp(-(distance**2) / (2 * kernel_width**2))])
 
     scores = torch.zeros_like(record.content, dtype=record.embeddings.dtype)
-    for at, single in attribution.singles(record):
+    for index, single in attribution.singles(record):
         words = single.record.embeddings.detach()
-        with attribution.drawing(seed, "lime", record.batch.example_id[at]), attribution.quietly():
-            surrogate = SkLearnRidge(alpha=penalty)
-            found = Lime(
+        example_id = record.batch.example_id[index]
+        with attribution.drawing(seed, "lime", example_id), attribution.quietly():
+            coefficients = Lime(
                 attribution.probability(model, single.record),
-                interpretable_model=surrogate,
-                similarity_func=nearness,
+                interpretable_model=SkLearnRidge(alpha=penalty),
+                similarity_func=similarity,
             ).attribute(
                 words,
                 baselines=attribution.baseline(single.record),
@@ -58,6 +72,6 @@ def lime(
                 perturbations_per_eval=max(1, attribution.TOKENS_AT_ONCE // words.shape[1]),
                 return_input_shape=False,
             )
-        scores[at, single.item] = found.flatten().to(scores)
+        scores[index, single.item] = coefficients.flatten().to(scores)
     scores = scores.masked_fill(~record.content, torch.nan)
     return scores if signed else scores.abs()

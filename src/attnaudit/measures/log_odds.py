@@ -1,4 +1,4 @@
-"""The log-odds of the predicted class, whose slope survives in float32 where that of the probability is lost in rounding."""
+"""The log-odds of the predicted class: accurate gradients where those of p are rounded off."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from attnaudit.core.contract import Record
 
 
 def log_odds(logits: Tensor, record: Record) -> Tensor:
-    """log p/(1 - p) (B,) of the class predicted in the record.
+    """log p/(1 - p) (B,) of the class predicted in the record, from logits (B,C).
 
-    Its slope is that of p divided by p(1 - p), one number a text, which goes when the norms are made to sum to 1. That of p itself is
-    lost in rounding where the model is sure of itself.
+    Its gradient is that of p divided by p(1 - p), one factor per text, which cancels when norms are
+    scaled to sum to 1.
     """
-    chosen = torch.nn.functional.one_hot(record.predicted, logits.shape[1]).bool()
-    others = ~chosen if record.batch.classes is None else ~chosen & record.batch.classes
+    predicted = torch.nn.functional.one_hot(record.predicted, logits.shape[1]).bool()
+    others = ~predicted if record.batch.classes is None else ~predicted & record.batch.classes
     rest = masking.fill(logits, others, torch.finfo(logits.dtype).min).logsumexp(-1)
-    # With a single candidate p is 1 whatever happens.
-    return masking.fill(masking.total(logits, chosen) - rest, others.any(-1))
+    # With a single candidate class p is 1 whatever happens.
+    return masking.fill(masking.total(logits, predicted) - rest, others.any(-1))
 
 
 def slope_of_probability(logits: Tensor, record: Record, by: Tensor) -> Tensor:
-    """∂p(predicted class)/∂by, by way of the log-odds o: ∂p = p(1 - p) ∂o.
+    """∂p(predicted class)/∂by, from the log-odds o as p(1 - p) ∂o; same shape as `by`.
 
-    Softmax's own backward pass rounds p(1 - p) for the one class and not for the others, so that for a sure model even the direction is wrong.
+    The backward pass of softmax rounds p(1 - p) for one class and not for the others: for a
+    confident model even the direction of the gradient would be wrong.
     """
     odds = log_odds(logits, record)
     slope = torch.autograd.grad(odds.sum(), by)[0]

@@ -1,4 +1,4 @@
-"""Which words does attention reach, followed down through the layers? (Abnar & Zuidema 2020)"""
+"""Which words does attention reach, traced down through the layers? (Abnar & Zuidema 2020)"""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import NotApplicable
+from attnaudit.measures.rounding import of_each_score, rounding_error
 
 
+@rounding_error(of_each_score)
 def rollout(model: AttentionModel, record: Record, seed: int) -> Tensor:
-    """alpha · Â_L ⋯ Â_1 with Â = ½(A + I) (B,R,N): the half that is I stands for what goes round each layer.
+    """Attention multiplied through the self-attention layers below the site.
 
-    High: the word is what the attended states are made of, were attention all that mixes. Through the model's `self_attention`, mean
-    over heads.
+    High: the attended states are made of this word, if attention were all that mixes them. The
+    layers come from the model's `self_attention`, averaged over heads.
+
+    Returns
+    -------
+    Tensor (B,R,N)
+        alpha · Â_L ⋯ Â_1 with Â = ½(A + I), where I stands for the residual connection.
     """
-    layers = getattr(model, "self_attention", None)
-    if layers is None:
+    self_attention = getattr(model, "self_attention", None)
+    if self_attention is None:
         raise NotApplicable("the model has no layers of self-attention below the site to follow")
     with torch.no_grad():
-        reached = record.alpha
-        for layer in layers(record).unbind(1)[::-1]:  # from the site down
-            reached = (reached @ layer + reached) / 2
-        return reached
+        traced = record.alpha
+        for layer in self_attention(record).unbind(1)[::-1]:  # from the site down
+            traced = (traced @ layer + traced) / 2
+        return traced

@@ -1,4 +1,4 @@
-"""What does each word add to the prediction, averaged over the company it may be in? (Lundberg & Lee 2017; by Captum)"""
+"""What does each word add, averaged over sets of other words? (Lundberg & Lee 2017; by Captum)"""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from attnaudit.measures import attribution
 KINDS = ("kernel", "gradient")
 
 
-def _kind(kind: str) -> None:
+def _check_kind(kind: str) -> None:
     if kind not in KINDS:
         raise InputError(f"There is no kind of shap {kind!r}. Choose from: {', '.join(KINDS)}.")
 
 
-@limits(kind=ParsedBy(_kind), n_samples=COUNT, stdevs=Number(least=0))
+@limits(kind=ParsedBy(_check_kind), n_samples=COUNT, stdevs=Number(least=0))
 def shap(
     model: AttentionModel,
     record: Record,
@@ -30,36 +30,49 @@ def shap(
     stdevs: float = 0.0,
     signed: bool = False,
 ) -> Tensor:
-    """|Shapley value| of each item in p (B,N), estimated; signed=true keeps the sign. NaN for items that do not count.
+    """Shapley values of the items, estimated.
 
-    kernel: a weighted linear regression on n_samples texts with items removed (2N + 512 unless told).
-    gradient: the mean over n_samples (50) random points between baseline and text of (x - x̄) ∂p/∂x, noise of stdevs added: with the
-    one baseline that removing items means, integrated gradients with random steps. The draws hang on (seed, example) only, so texts
-    are taken one by one, the samples of each together.
+    Random draws depend on (seed, example id) only, so texts are explained one by one.
+
+    Parameters
+    ----------
+    kind : {"kernel", "gradient"}
+        kernel: a weighted linear regression on texts with items removed. gradient: the mean of
+        (x - x̄) ∂p/∂x over random points between baseline and text; with the single baseline that
+        removing items implies, this is integrated gradients with random steps.
+    n_samples : int, optional
+        Texts or points per example; by default 2N + 512 for kernel and 50 for gradient.
+    stdevs : float, default 0
+        Standard deviation of the noise added to the points of gradient.
+    signed : bool, default False
+        Keep the sign.
+
+    Returns
+    -------
+    Tensor (B,N)
+        |Shapley value| in p; NaN for items that do not count.
     """
     scores = torch.zeros_like(record.content, dtype=record.embeddings.dtype)
-    for at, single in attribution.singles(record):
-        with (
-            attribution.drawing(seed, f"shap {kind}", record.batch.example_id[at]),
-            attribution.quietly(),
-        ):
+    for index, single in attribution.singles(record):
+        example_id = record.batch.example_id[index]
+        with attribution.drawing(seed, f"shap {kind}", example_id), attribution.quietly():
             if kind == "kernel":
-                found = _kernel(model, single, n_samples)
+                values = _kernel(model, single, n_samples)
             else:
-                found = _gradient(model, single, n_samples or 50, float(stdevs))
-        scores[at, single.item] = found.to(scores)
+                values = _gradient(model, single, n_samples or 50, float(stdevs))
+        scores[index, single.item] = values.to(scores)
     scores = scores.masked_fill(~record.content, torch.nan)
     return scores if signed else scores.abs()
 
 
 def _kernel(model: AttentionModel, single: attribution.Single, n_samples: int | None) -> Tensor:
-    """(features,)"""
+    """Shapley values (features,) by Kernel SHAP."""
     from captum.attr import KernelShap
 
     explained = attribution.probability(model, single.record)
     words, empty = single.record.embeddings.detach(), attribution.baseline(single.record)
     features = len(single.item)
-    if features == 1:  # nothing to average over, and Captum has no distribution to draw from
+    if features == 1:  # nothing to average over, which Captum cannot handle
         with torch.no_grad():
             return explained(words, single.example) - explained(empty, single.example)
     return (
@@ -80,15 +93,15 @@ def _kernel(model: AttentionModel, single: attribution.Single, n_samples: int | 
 def _gradient(
     model: AttentionModel, single: attribution.Single, n_samples: int, stdevs: float
 ) -> Tensor:
-    """(features,)"""
+    """Shapley values (features,) by Gradient SHAP."""
     from captum.attr import GradientShap
 
     with differentiating():
-        found = GradientShap(attribution.probability(model, single.record)).attribute(
+        attributions = GradientShap(attribution.probability(model, single.record)).attribute(
             single.record.embeddings.detach().requires_grad_(),
             baselines=attribution.baseline(single.record),
             additional_forward_args=(single.example,),
             n_samples=n_samples,
             stdevs=stdevs,
         )
-    return attribution.to_scores(found.sum(-1), single.record, signed=True)[0, single.item]
+    return attribution.to_scores(attributions.sum(-1), single.record, signed=True)[0, single.item]

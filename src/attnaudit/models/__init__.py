@@ -1,46 +1,63 @@
-"""Models: everything with `read` and `decode`. Those that can be trained from choices are here by name."""
+"""Models with `read` and `decode`: built from named parts, wrapped, or synthetic.
 
-from collections.abc import Callable
-from typing import Any
+- `build` makes an untrained model from an `Architecture`; `MODELS` lists the kinds by name.
+- `from_huggingface` and `from_hooks` wrap models that were trained elsewhere.
+- `Glass` is a synthetic reference model whose attention is known to be right or wrong.
 
-import torch
-from torch import Tensor
+Names are imported on first use, so that importing this package does not import torch.
+"""
 
-from attnaudit.core import registry
-from attnaudit.data.vocabulary import END
-from attnaudit.models.architecture import Architecture
-from attnaudit.models.attentive import Attentive
-from attnaudit.models.hierarchical import Hierarchical
+from __future__ import annotations
 
-MODELS: dict[str, Callable[..., Any]] = {
-    "attentive": Attentive,
-    "hierarchical": Hierarchical,
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attnaudit.models.architecture import Architecture
+    from attnaudit.models.attentive import Attentive
+    from attnaudit.models.factory import MODELS, build, check
+    from attnaudit.models.glass import Glass, glass_batch
+    from attnaudit.models.hierarchical import Hierarchical
+    from attnaudit.models.hooked import from_hooks
+    from attnaudit.models.huggingface import from_huggingface
+    from attnaudit.models.imposed import Imposed
+    from attnaudit.models.readout import with_readout
+
+__all__ = [
+    "MODELS",
+    "Architecture",
+    "Attentive",
+    "Glass",
+    "Hierarchical",
+    "Imposed",
+    "build",
+    "check",
+    "from_hooks",
+    "from_huggingface",
+    "glass_batch",
+    "with_readout",
+]
+
+_HOME = {
+    "MODELS": "factory",
+    "Architecture": "architecture",
+    "Attentive": "attentive",
+    "Glass": "glass",
+    "Hierarchical": "hierarchical",
+    "Imposed": "imposed",
+    "build": "factory",
+    "check": "factory",
+    "from_hooks": "hooked",
+    "from_huggingface": "huggingface",
+    "glass_batch": "glass",
+    "with_readout": "readout",
 }
 
 
-def check(architecture: Architecture) -> None:
-    """Every name is known and every option allowed, before any data is read."""
-    registry.find(MODELS, architecture.model, "model")
-    architecture.check()
-    # Some options only make sense together (heads and hidden size), which the parts say when they are made: on a tiny vocabulary here.
-    build(architecture, words=END + 2, classes=2, with_query=True)
-
-
-def build(
-    architecture: Architecture,
-    *,
-    words: int,
-    classes: int,
-    with_query: bool,
-    seed: int = 0,
-    vectors: Tensor | None = None,
-) -> Any:
-    """A freshly initialised model: the same seed, the same parameters; the global random state is left as found."""
-    make = registry.find(MODELS, architecture.model, "model")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = make(architecture, words=words, classes=classes, with_query=with_query)
-    if vectors is not None:
-        with torch.no_grad():
-            model.embedding.weight.copy_(vectors)
-    return model
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module when it is first used."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,4 +1,4 @@
-"""The choices that make a model, as strings, and how each becomes a part."""
+"""The choices that define a model, as strings, and the parts made from them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,21 @@ PARTS: dict[str, dict[str, Callable[..., nn.Module]]] = {
 
 @dataclass(frozen=True)
 class Architecture:
-    """Recorded verbatim with every run. `model` names the whole, the others its parts."""
+    """The kind of model, its parts and its embedding size; stored verbatim with every run.
+
+    Parameters
+    ----------
+    model, encoder, scorer, projection, output : str
+        Names with optional options, such as "cnn:filters=16". `attnaudit list` shows them all.
+    embedding : int, default 300
+        Size of the word vectors.
+
+    Examples
+    --------
+    >>> from attnaudit.models import Architecture
+    >>> Architecture(encoder="cnn:filters=16").as_dict()["encoder"]
+    'cnn:filters=16'
+    """
 
     model: str = "attentive"
     encoder: str = "bilstm"
@@ -37,37 +51,42 @@ class Architecture:
     embedding: int = 300
 
     def as_dict(self) -> dict[str, str | int]:
+        """Return the choices by name, as they are stored with a run."""
         return asdict(self)
 
     def __post_init__(self) -> None:
         check({"embedding": COUNT}, vars(self))
 
     def check(self) -> None:
-        """Every name of a part is known, and so is every option; the model's own name is build's to check."""
+        """Reject unknown parts and options; `factory.build` checks the model's own name."""
         for part, known in PARTS.items():
             registry.find(known, getattr(self, part), part)
 
 
 def make_encoder(architecture: Architecture, input_size: int) -> Any:
+    """Make the encoder, which reads vectors of `input_size`."""
     return registry.find(ENCODERS, architecture.encoder, "encoder")(input_size)
 
 
 def make_scorer(architecture: Architecture, hidden_size: int, query_size: int | None) -> Any:
+    """Make the scorer; `query_size` is None for a model without a query."""
     return registry.find(SCORERS, architecture.scorer, "scorer")(hidden_size, query_size)
 
 
 def make_projection(architecture: Architecture) -> Any:
+    """Make the projection of scores onto the simplex."""
     return registry.find(PROJECTIONS, architecture.projection, "projection")()
 
 
 def make_output(
     architecture: Architecture, hidden_size: int, query_size: int | None, classes: int
 ) -> Any:
+    """Make the output layer."""
     return registry.find(OUTPUTS, architecture.output, "output")(hidden_size, query_size, classes)
 
 
 def query_vector(encoder: Any, embedding: nn.Embedding, batch: Batch) -> Tensor | None:
-    """What stands for the query of each example (B,H); None for a model or a batch without one."""
+    """Return the summary of each query (B,H), or None if the model or the batch has no query."""
     if encoder is None or batch.query is None or batch.query_mask is None:
         return None
     return encoder.summary(encoder(embedding(batch.query), batch.query_mask), batch.query_mask)

@@ -1,4 +1,4 @@
-"""Embedding, encoder, attention over its states, output layer: the model of the papers, in interchangeable parts."""
+"""A classifier with one layer of attention: embedding, encoder, attention, output layer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import NotApplicable
 from attnaudit.core.item_deletion import leave_out_by_reading
-from attnaudit.data.vocabulary import END, PAD
+from attnaudit.core.special_tokens import END, PAD
 from attnaudit.models.architecture import (
     Architecture,
     make_encoder,
@@ -17,11 +17,14 @@ from attnaudit.models.architecture import (
     make_scorer,
     query_vector,
 )
-from attnaudit.models.incremental_deletion import Site, can_share, logits_without_each
+from attnaudit.models.incremental_deletion import SiteParts, can_share, logits_without_each
 
 
 class Attentive(nn.Module):
-    """One row of attention over the tokens; padding, start and end are never attended."""
+    """One row of attention over the tokens; padding and the start and end tokens get none.
+
+    This is the model of most of the papers, with interchangeable parts.
+    """
 
     def __init__(
         self, architecture: Architecture, *, words: int, classes: int, with_query: bool
@@ -40,6 +43,7 @@ class Attentive(nn.Module):
         self.output = make_output(architecture, size, query_size, classes)
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
+        """Run the model on a batch; `embeddings` (B,T,E) replace its own."""
         if embeddings is None:
             embeddings = self.embedding(batch.tokens)
         hidden = self.encoder(embeddings, batch.mask)
@@ -64,15 +68,20 @@ class Attentive(nn.Module):
         )
 
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
+        """Return the logits under other attention: (B,1,N) -> (B,C), (B,K,1,N) -> (B,K,C)."""
         assert record.hidden is not None  # read() always sets it
         return self._logits(alpha, record.hidden, record.state)
 
     def leave_out(self, record: Record) -> Tensor:
-        """(B,N,C): what a deletion leaves as it was is not computed again. By reading again where that is no gain."""
+        """Return the logits without each item (B,N,C).
+
+        States that a deletion does not change are not computed again, unless the encoder cannot
+        tell which, or there are so few deletions that reading again is faster.
+        """
         assert record.hidden is not None  # read() always sets it
         if not can_share(self.encoder, record.content):
             return leave_out_by_reading(self, record)
-        site = Site(
+        site = SiteParts(
             encoder=self.encoder,
             scorer=self.scorer,
             projection=self.projection,
@@ -86,22 +95,22 @@ class Attentive(nn.Module):
         return logits_without_each(site, record.logits.shape[1])
 
     def attention_without(self, record: Record, drop: Tensor) -> Tensor:
-        """(B,K,1,N): the items in drop (B,K,N) taken out, the scores of the others projected anew."""
+        """Project the scores again without the items in drop (B,K,N): (B,K,1,N)."""
         assert record.hidden is not None  # read() always sets it
         scores = self.scorer(record.hidden, record.state)[:, None].expand(drop.shape)
         return self.projection(scores, record.mask & ~drop)[:, :, None]
 
     def self_attention(self, record: Record) -> Tensor:
-        """(B,L,N,N), of an encoder that attends."""
+        """Return the self-attention of each encoder layer (B,L,N,N)."""
         layers = getattr(self.encoder, "self_attention", None)
         if layers is None:
             raise NotApplicable(
-                f"the encoder {self.architecture.encoder} has no layers of self-attention to follow"
+                f"the encoder {self.architecture.encoder} has no self-attention layers"
             )
         return layers(record.embeddings, record.batch.mask)
 
     def _logits(self, alpha: Tensor, hidden: Tensor, query: Tensor | None) -> Tensor:
-        """alpha (B,1,N) or (B,K,1,N)."""
+        """Return the logits under alpha (B,1,N) or (B,K,1,N)."""
         context = alpha.squeeze(-2) if alpha.dim() == 4 else alpha
         logits = self.output(context @ hidden, query)
         return logits if alpha.dim() == 4 else logits[:, 0]

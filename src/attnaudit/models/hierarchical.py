@@ -1,7 +1,8 @@
-"""Hierarchical attention: words make sentences, sentences make the text, each level with attention of its own (Yang et al. 2016).
+"""Hierarchical attention: over the words of each sentence, then over sentences (Yang et al. 2016).
 
-Two sites. `sentence`: one row over the sentences, with an exact readout. `word`: a row for each sentence, over its words; what an
-alternative does there is felt through the sentence encoder and the sentence attention, which are computed anew.
+There are two sites. `sentence` has one row, over the sentences, and an exact readout. `word` has
+one row per sentence, over its words; the sentence encoder and the sentence attention are computed
+again for alternative word attention.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError
 from attnaudit.core.item_deletion import leave_out_by_reading
 from attnaudit.core.option_limits import OneOf, limits
-from attnaudit.data.vocabulary import END, PAD
+from attnaudit.core.special_tokens import END, PAD
 from attnaudit.models.architecture import (
     Architecture,
     make_encoder,
@@ -24,25 +25,28 @@ from attnaudit.models.architecture import (
     make_scorer,
     query_vector,
 )
-from attnaudit.models.incremental_deletion import Site, can_share, logits_without_each
+from attnaudit.models.incremental_deletion import SiteParts, can_share, logits_without_each
 
 SITES = ("sentence", "word")
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where each word of a text stands when the text is cut into sentences."""
+    """The position of each word once the texts are cut into sentences of equal width."""
 
-    sentence: Tensor  # (B,T) number of the word's sentence, -1 for what is no word
-    slot: Tensor  # (B,T) sentence · widest + place in it; one slot beyond the last for what is no word
-    words: Tensor  # (B,S,W) bool
-    rows: Tensor  # (B,S,T) bool: word t is of sentence s
+    sentence: Tensor  # (B,T) index of the word's sentence, -1 for tokens that are not words
+    # (B,T) sentence · width + position in it; the slot after the last for tokens that are not words
+    slot: Tensor
+    words: Tensor  # (B,S,W) bool, True = a word
+    rows: Tensor  # (B,S,T) bool, True = word t belongs to sentence s
 
 
 @dataclass(frozen=True)
 class _State:
+    """What `decode` starts from."""
+
     word_hidden: Tensor  # (B,T,H)
-    vectors: Tensor  # (B,S,H), of the sentences before they see each other
+    vectors: Tensor  # (B,S,H), of the sentences before the sentence encoder
     sentence_hidden: Tensor  # (B,S,H')
     sentences: Tensor  # (B,S) bool
     query: Tensor | None
@@ -50,7 +54,10 @@ class _State:
 
 @limits(site=OneOf(SITES))
 class Hierarchical(nn.Module):
-    """HAN with any encoder, scorer and projection, the same kind at both levels; Serrano & Smith 2019 use bigru:hidden=50."""
+    """HAN, with the same kinds of encoder, scorer and projection at both levels.
+
+    Serrano & Smith (2019) use bigru:hidden=50.
+    """
 
     def __init__(
         self,
@@ -82,6 +89,7 @@ class Hierarchical(nn.Module):
         self.output = make_output(architecture, top, query_size, classes)
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
+        """Run the model on a batch; `embeddings` (B,T,E) replace its own."""
         if embeddings is None:
             embeddings = self.embedding(batch.tokens)
         layout, query = _layout(batch), query_vector(self.query_encoder, self.embedding, batch)
@@ -111,7 +119,8 @@ class Hierarchical(nn.Module):
         )
 
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
-        if alpha.dim() == 4:  # K alternatives become K times as many examples
+        """Return the logits under other attention: (B,R,N) -> (B,C), (B,K,R,N) -> (B,K,C)."""
+        if alpha.dim() == 4:  # K alternatives are decoded as K times as many examples
             count = alpha.shape[1]
             return self._decode(record.state, alpha.flatten(0, 1), count).view(
                 len(alpha), count, -1
@@ -119,16 +128,20 @@ class Hierarchical(nn.Module):
         return self._decode(record.state, alpha, 1)
 
     def row_names(self, record: Record) -> list[str]:
-        """At the word site a row is a sentence, numbered from 0 as in the batch; at the sentence site there is one row."""
+        """Name the rows: one per sentence, from 0, at the word site; one at the sentence site."""
         if self.site == "sentence":
             return ["sentence attention"]
         return [f"sentence {number}" for number in range(record.alpha.shape[1])]
 
     def leave_out(self, record: Record) -> Tensor:
-        """(B,N,C): without a sentence the vectors of the others stay. By reading again at the word site and where that is no gain."""
+        """Return the logits without each item (B,N,C).
+
+        Without a sentence, the vectors of the others are not computed again. At the word site, and
+        where sharing does not pay, the texts are read again.
+        """
         if self.site == "word" or not can_share(self.sentence_encoder, record.content):
             return leave_out_by_reading(self, record)
-        site = Site(
+        site = SiteParts(
             encoder=self.sentence_encoder,
             scorer=self.scorer["sentence"],
             projection=self.projection,
@@ -142,13 +155,15 @@ class Hierarchical(nn.Module):
         return logits_without_each(site, record.logits.shape[1])
 
     def attention_without(self, record: Record, drop: Tensor) -> Tensor:
-        """(B,K,R,N): the items in drop (B,K,N) taken out, the scores of the others projected anew, row by row."""
+        """Project the scores of each row again without the items in drop (B,K,N): (B,K,R,N)."""
         assert record.hidden is not None  # read() always sets it
         kept = record.mask[:, None] & ~drop[:, :, None]
         scores = self.scorer[self.site](record.hidden, record.state.query)
         return self.projection(scores[:, None, None].expand(kept.shape), kept)
 
     def _decode(self, state: _State, alpha: Tensor, count: int) -> Tensor:
+        """Return the logits (B·count,C) under alpha (B·count,R,N)."""
+
         def repeat(values: Tensor) -> Tensor:
             return values.repeat_interleave(count, 0)
 
@@ -162,14 +177,14 @@ class Hierarchical(nn.Module):
     def _words(
         self, embeddings: Tensor, layout: _Layout, query: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """Hidden state of every word (B,T,H) and attention of every sentence over the words (B,S,T)."""
+        """Return the word states (B,T,H) and the attention of each sentence over them (B,S,T)."""
         batch, sentences, widest = layout.words.shape
         cut = _scatter(embeddings, layout.slot, sentences * widest).reshape(
             batch * sentences, widest, -1
         )
         hidden = self.word_encoder(cut, layout.words.flatten(0, 1))
         together = _gather(hidden.reshape(batch, sentences * widest, -1), layout.slot)
-        # Scored as recorded, so that the attention hangs on the states of the record.
+        # Scored from the recorded states, so that the attention depends on them.
         scores = _scatter(
             self.scorer["word"](together, query)[..., None], layout.slot, sentences * widest
         )
@@ -182,24 +197,26 @@ class Hierarchical(nn.Module):
     def _sentences(
         self, vectors: Tensor, sentences: Tensor, query: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """Hidden state of every sentence (B,S,H') and the attention over them (B,1,S)."""
+        """Return the sentence states (B,S,H') and the attention over them (B,1,S)."""
         hidden = self.sentence_encoder(vectors, sentences)
         return hidden, self.projection(self.scorer["sentence"](hidden, query), sentences)[:, None]
 
 
 def _layout(batch: Batch) -> _Layout:
+    """Cut the texts of a batch into sentences."""
     if batch.segments is None:
         raise InputError(
-            "A hierarchical model needs to know the sentence of each token, and this data does not say. "
-            "Choose a dataset with sentences, such as babi, or the model attentive."
+            "A hierarchical model needs the sentence of each token (Batch.segments), which this "
+            "data does not have. Choose a dataset with sentences, such as babi, or the model "
+            "attentive."
         )
     word = batch.mask & (batch.tokens > END)
-    # Sentences are numbered by where they begin, so that one whose words were all deleted leaves no hole.
+    # Sentences are renumbered by where they begin: one whose words were all deleted leaves no gap.
     before = torch.full_like(batch.segments, -1)
     number = batch.segments.where(word, -1).cummax(-1).values
     if (batch.segments < number)[word].any():
         raise InputError(
-            "The sentence numbers of a text must never go down: sentences come one after the other."
+            "The sentence numbers of a text (Batch.segments) must not decrease from token to token."
         )
     before[:, 1:] = number[:, :-1]
     sentence = (word & (number != before)).cumsum(-1) - 1
@@ -215,7 +232,7 @@ def _layout(batch: Batch) -> _Layout:
 
 
 def _scatter(values: Tensor, slot: Tensor, slots: int) -> Tensor:
-    """values (B,T,E) into their slots (B,slots,E)."""
+    """Move values (B,T,E) to their slots (B,slots,E)."""
     index = slot[..., None].expand_as(values)
     return values.new_zeros(len(values), slots + 1, values.shape[2]).scatter(1, index, values)[
         :, :slots
@@ -223,6 +240,6 @@ def _scatter(values: Tensor, slot: Tensor, slots: int) -> Tensor:
 
 
 def _gather(values: Tensor, slot: Tensor) -> Tensor:
-    """Out of the slots again (B,T,E); 0 for what is no word."""
+    """Move values out of their slots (B,T,E); 0 for tokens that are not words."""
     padded = torch.cat([values, values.new_zeros(len(values), 1, values.shape[2])], 1)
     return padded.gather(1, slot[..., None].expand(-1, -1, values.shape[2]))

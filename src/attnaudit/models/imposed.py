@@ -1,4 +1,4 @@
-"""A model that must use attention given to it, instead of its own: is the attention needed, and whose is best?"""
+"""A model whose attention weights come from elsewhere: uniform, random or another model's."""
 
 from __future__ import annotations
 
@@ -8,50 +8,66 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from attnaudit.core import masking, randomness
+from attnaudit.core import masking, simplex
 from attnaudit.core.contract import AttentionModel, Batch, Record
 
 Source = Callable[[Batch, Tensor], Tensor]  # (batch, mask (B,R,N)) -> alpha (B,R,N)
 
 
 class Imposed(nn.Module):
-    """Reads as `inner` reads, but the attention comes from `source` and nothing is learnt about it."""
+    """The model `inner` with attention from `source`, which is not trained.
+
+    Parameters
+    ----------
+    inner : nn.Module
+        A model with `read` and `decode`.
+    source : callable
+        (batch, mask (B,R,N)) -> alpha (B,R,N).
+
+    Examples
+    --------
+    >>> from attnaudit.models import Architecture, Imposed, build, glass_batch
+    >>> from attnaudit.models.imposed import uniform
+    >>> architecture = Architecture(encoder="mlp:hidden=4", embedding=4)
+    >>> inner = build(architecture, words=50, classes=2, with_query=False)
+    >>> Imposed(inner, uniform).read(glass_batch(2)).logits.shape
+    torch.Size([2, 2])
+    """
 
     def __init__(self, inner: nn.Module, source: Source) -> None:
         super().__init__()
         self.inner, self.source = inner, source
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
+        """Read with `inner`, then replace its attention and its logits."""
         record: Record = self.inner.read(batch, embeddings)  # type: ignore[operator]
         alpha = self.source(batch, record.mask).to(record.alpha)
         return replace(record, alpha=alpha, logits=self.decode(record, alpha))
 
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
+        """Return the logits of `inner` under other attention."""
         return self.inner.decode(record, alpha)  # type: ignore[operator]
 
 
 def uniform(batch: Batch, mask: Tensor) -> Tensor:
+    """Return the same weight for every item of a row."""
     return masking.uniform(mask, torch.float64)
 
 
 def at_random(seed: int) -> Source:
-    """Weights drawn once for each example, evenly over the simplex, whatever the batch."""
+    """Return a source of random weights, uniform on the simplex and fixed per example."""
 
     def source(batch: Batch, mask: Tensor) -> Tensor:
-        rows = [
-            randomness.uniform(
-                randomness.keys(seed, f"imposed/{row}", batch.example_id), mask.shape[2]
-            )
-            for row in range(mask.shape[1])
-        ]
-        weight = -torch.log1p(-torch.stack(rows, 1)).to(mask.device)
-        return masking.renormalise(weight, mask).nan_to_num(0.0)
+        return simplex.random_alpha_by_example(mask, seed, "imposed", batch.example_id)
 
     return source
 
 
 class OfModel:
-    """The attention another model has on the same text. Not a module, so that the other is neither trained nor saved."""
+    """The attention of another model on the same text.
+
+    Not a module, so that the other model is neither trained nor saved.
+    """
 
     def __init__(self, other: AttentionModel) -> None:
         self.other = other

@@ -1,4 +1,7 @@
-"""The logits without each item of a site, where the encoder can say what a deletion changes (`attnaudit.models.encoders.incremental_deletion`)."""
+"""The logits without each item, computed from what the deletion changes in the encoder.
+
+See `attnaudit.models.encoders.deletion_protocol` for what an encoder provides.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +14,29 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-_DELETED_AT_ONCE = 2**15  # deletions times items, of which the hidden states are held
-_SHARED_AT_ONCE = (
-    2**13
-)  # examples times items, of which an encoder holds what it shares: up to several times as much for each
-_ALIKE = 1.25  # the longest text of a group to the shortest
+# Bounds on memory: deletions · examples · items whose hidden states are held at once, and
+# examples · items for which an encoder holds what all deletions share.
+_DELETED_AT_ONCE = 2**15
+_SHARED_AT_ONCE = 2**13
+_LENGTH_RATIO = 1.25  # of the longest to the shortest text in a group
 
 
 @dataclass(frozen=True)
-class Site:
-    """One row of attention: the parts around it and what went through them."""
+class SiteParts:
+    """One row of attention: the parts of the model around it, and their inputs and outputs."""
 
     encoder: Any
     scorer: Any
     projection: Any
     output: Any
-    vectors: Tensor  # (B,N,E), what the encoder read
-    hidden: Tensor  # (B,N,H), what it made of them
-    mask: Tensor  # (B,N) bool, True = was read
-    content: Tensor  # (B,N) bool, True = may be attended, and counts
+    vectors: Tensor  # (B,N,E), input of the encoder
+    hidden: Tensor  # (B,N,H), output of the encoder
+    mask: Tensor  # (B,N) bool, True = read by the encoder
+    content: Tensor  # (B,N) bool, True = may be attended and is content
     query: Tensor | None  # (B,H)
 
-    def rows(self, index: Tensor, width: int) -> Site:
-        """The examples at index, no wider than the longest of them."""
+    def rows(self, index: Tensor, width: int) -> SiteParts:
+        """Return the examples at index, cut to the given width."""
         return replace(
             self,
             vectors=self.vectors[index, :width],
@@ -45,44 +48,57 @@ class Site:
 
 
 def can_share(encoder: Any, content: Tensor) -> bool:
-    """Whether the encoder can say what deletions change, and there are enough of them, True in content (B,N), to make it worth while."""
+    """Return whether the encoder knows what a deletion changes, and using that is faster.
+
+    content (B,N) is True for the items to delete.
+    """
     return hasattr(encoder, "deletions") and int(content.sum()) >= getattr(
         encoder, "fewest_deletions", 0
     )
 
 
 @torch.no_grad()
-def logits_without_each(site: Site, classes: int) -> Tensor:
-    """(B,N,C), as by reading again. NaN for items that do not count and where nothing would be left of the text."""
+def logits_without_each(site: SiteParts, classes: int) -> Tensor:
+    """Return the logits without each item (B,N,C), equal to reading the shorter texts.
+
+    NaN for items that are not content, and for the only item of a text.
+    """
     logits = site.hidden.new_full((*site.content.shape, classes), torch.nan)
-    for index, width in _alike(site.mask.sum(-1)):
-        some = site.rows(index, width)
-        if not some.content.any():
+    for index, width in groups_by_length(site.mask.sum(-1)):
+        group = site.rows(index, width)
+        if not group.content.any():
             continue
-        deletions = some.encoder.deletions(some.vectors, some.mask, some.hidden)
-        scores = some.scorer(some.hidden, some.query)
-        counted = some.content.any(0).nonzero()[:, 0].tolist()
+        deletions = group.encoder.deletions(group.vectors, group.mask, group.hidden)
+        scores = group.scorer(group.hidden, group.query)
+        positions = group.content.any(0).nonzero()[:, 0].tolist()
         step = max(1, _DELETED_AT_ONCE // (len(index) * width))
-        for start in range(counted[0], counted[-1] + 1, step):
-            stop = min(start + step, counted[-1] + 1)
-            logits[index, start:stop] = _without(some, scores, start, *deletions(start, stop))
+        for start in range(positions[0], positions[-1] + 1, step):
+            stop = min(start + step, positions[-1] + 1)
+            logits[index, start:stop] = _without(group, scores, start, *deletions(start, stop))
     logits = logits.gather(1, _first_of_equals(site)[..., None].expand_as(logits))
     something_left = site.content & (site.content.sum(-1, keepdim=True) > 1)
     return logits.masked_fill(~something_left[..., None], torch.nan)
 
 
-def _alike(lengths: Tensor) -> Iterator[tuple[Tensor, int]]:
-    """Examples in groups alike in length, so that little is padding, and no larger than memory allows; the longest of each."""
+def groups_by_length(lengths: Tensor) -> Iterator[tuple[Tensor, int]]:
+    """Yield groups of examples of similar length, and the longest length in each.
+
+    Groups have little padding and are small enough for memory. lengths (B,).
+    """
     order = lengths.argsort(descending=True)
     longest_first = lengths[order].clamp_min(1)
-    step = ((longest_first[:1] / longest_first).log() / math.log(_ALIKE)).floor()
+    step = ((longest_first[:1] / longest_first).log() / math.log(_LENGTH_RATIO)).floor()
     for rows in order.split(step.unique_consecutive(return_counts=True)[1].tolist()):
         for part in rows.split(max(1, _SHARED_AT_ONCE // max(int(lengths[rows[0]]), 1))):
             yield part, max(int(lengths[part[0]]), 1)
 
 
-def _first_of_equals(site: Site) -> Tensor:
-    """(B,N): without either of two equal neighbours the same text is left, and rounding must not tell them apart."""
+def _first_of_equals(site: SiteParts) -> Tensor:
+    """Return, for each item, the first of the equal neighbours it belongs to (B,N).
+
+    Deleting either of two equal neighbours leaves the same text: rounding must not distinguish
+    them.
+    """
     items = torch.arange(site.content.shape[1], device=site.content.device)
     equal = (
         (site.vectors[:, 1:] == site.vectors[:, :-1]).all(-1)
@@ -93,17 +109,21 @@ def _first_of_equals(site: Site) -> Tensor:
     return first.cummax(-1).values
 
 
-def _without(site: Site, scores: Tensor, start: int, where: Tensor, changed: Tensor) -> Tensor:
-    """scores (B,N) with nothing deleted; K deletions from start on, which change the items where (K,W) to changed (K,B,W,H) -> (B,K,C)."""
+def _without(site: SiteParts, scores: Tensor, start: int, where: Tensor, changed: Tensor) -> Tensor:
+    """Return the logits (B,K,C) of K deletions, of the items from `start` on.
+
+    scores (B,N) are those of the whole text; a deletion changes the states of the items
+    where (K,W) to changed (K,B,W,H).
+    """
     count, examples, width, _ = changed.shape
     items = torch.arange(site.content.shape[1], device=where.device)
     query = None if site.query is None else site.query.repeat(count, 1)
     rescored = site.scorer(changed.flatten(0, 1), query).view(count, examples, width)
-    # One item more than there are takes what has no place.
+    # An extra item at the end takes the entries of `where` that stand for no item.
     index = where[:, None].expand_as(rescored)
-    anew = pad(scores, (0, 1)).expand(count, -1, -1).scatter(2, index, rescored)[..., :-1]
+    updated = pad(scores, (0, 1)).expand(count, -1, -1).scatter(2, index, rescored)[..., :-1]
     kept = site.content & (items[start : start + count, None] != items)[:, None]
-    alpha = pad(site.projection(anew.flatten(0, 1), kept.flatten(0, 1)), (0, 1)).view(
+    alpha = pad(site.projection(updated.flatten(0, 1), kept.flatten(0, 1)), (0, 1)).view(
         count, examples, -1
     )
     of_unchanged = alpha.scatter(2, index, 0.0)[..., :-1].transpose(0, 1) @ site.hidden

@@ -1,4 +1,7 @@
-"""Is the output linear in one row of attention? Then its readout is found by trying each item alone, and the exact audits apply."""
+"""Find the readout of a model whose output is linear in one row of attention.
+
+The readout holds the logits each item would give alone. With it the exact audits apply.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from attnaudit.core.module_state import modules_of
 from attnaudit.core.simplex import random_alpha
 from attnaudit.core.tolerance import tolerance_of
 
-_OFFERED = (
+_PASSED_ON = (
     "attention_without",
     "attended_norms",
     "self_attention",
@@ -29,19 +32,38 @@ _OFFERED = (
 
 
 def with_readout(model: AttentionModel) -> AttentionModel:
-    """The same model, whose records carry a readout wherever one is found and verified on the batch at hand."""
+    """Wrap a model so that its records carry a readout wherever one is found.
+
+    Parameters
+    ----------
+    model : AttentionModel
+        Any model with `read` and `decode`.
+
+    Returns
+    -------
+    AttentionModel
+        The same model; on each batch, the readout is found and verified by `find_readout`.
+
+    Examples
+    --------
+    >>> from attnaudit.models import Glass, glass_batch, with_readout
+    >>> with_readout(Glass("oracle")).read(glass_batch(2)).readout.shape
+    torch.Size([2, 14, 2])
+    """
     return WithReadout(model)
 
 
 def find_readout(model: AttentionModel, record: Record, *, seed: int = 0) -> Tensor | None:
-    """(B,N,C): the logits each item alone would give, 0 outside the mask. None with several rows, or where decode(a) is not a @ readout.
+    """Return the logits each item would give alone (B,N,C), 0 outside the mask.
 
-    Verified on the attention as it is, on even draws from the simplex, and halfway between pairs of items: all must agree to rounding.
-    A cheap trial goes before: halfway between two draws, a linear output is halfway between their logits.
+    None if there are several rows, or if decode(alpha) is not alpha @ readout: this is verified
+    on the model's own attention, on uniform draws from the simplex and halfway between pairs of
+    items, up to rounding. A cheap test comes first: halfway between two draws, a linear output is
+    halfway between their logits.
     """
     if record.alpha.shape[1] != 1:
         return None
-    attends = record.mask[:, 0].any(-1)  # an example with an empty row has no attention to speak of
+    attends = record.mask[:, 0].any(-1)  # an example with an empty row has no attention
     drawn = random_alpha(record.mask, seed, record.alpha.dtype, count=2)
     middle = drawn.mean(1, keepdim=True)
     tried = model.decode(record, torch.cat([drawn, middle], 1))
@@ -51,10 +73,10 @@ def find_readout(model: AttentionModel, record: Record, *, seed: int = 0) -> Ten
     alone = torch.eye(items, dtype=record.alpha.dtype, device=record.alpha.device).expand(
         len(attends), items, items
     )
-    # An item that may not be attended is not tried.
+    # Items outside the mask keep the model's own attention.
     alone = torch.where(record.mask[:, 0, :, None], alone, record.alpha)
-    found = model.decode(record, alone[:, :, None])
-    readout = masking.fill(found, record.mask[:, 0, :, None].expand_as(found))
+    logits = model.decode(record, alone[:, :, None])
+    readout = masking.fill(logits, record.mask[:, 0, :, None].expand_as(logits))
     checked = torch.cat(
         [record.alpha[:, None], random_alpha(record.mask, seed + 1, alone.dtype, count=3)], 1
     )
@@ -67,15 +89,18 @@ def find_readout(model: AttentionModel, record: Record, *, seed: int = 0) -> Ten
 
 
 def _halfway(record: Record, seed: int, count: int = 3) -> Tensor:
-    """Between two items of each row drawn at random, which may be one: (B,count,1,N). Even draws leave the edges of the simplex out."""
-    order = random_alpha(record.mask, seed + 2, torch.float64, count=2 * count).argmax(
-        -1
-    )  # (B,2·count,1)
-    corners = torch.nn.functional.one_hot(order, record.mask.shape[2]).to(record.alpha.dtype)
+    """Return attention halfway between two random items, which may coincide (B,count,1,N).
+
+    Uniform draws never lie on the edges of the simplex; these do.
+    """
+    drawn = random_alpha(record.mask, seed + 2, torch.float64, count=2 * count)
+    items = drawn.argmax(-1)  # (B,2·count,1)
+    corners = torch.nn.functional.one_hot(items, record.mask.shape[2]).to(record.alpha.dtype)
     return (corners[:, :count] + corners[:, count:]) / 2
 
 
 def _agree(got: Tensor, expected: Tensor, attends: Tensor) -> bool:
+    """Return whether the logits agree up to rounding in the examples that attend (B,)."""
     got, expected = got[attends], expected[attends]
     if not got.numel():
         return False
@@ -83,16 +108,18 @@ def _agree(got: Tensor, expected: Tensor, attends: Tensor) -> bool:
 
 
 class WithReadout:
-    """Reads as `inner` reads, with the readout put in."""
+    """The model `inner`, with the readout added to its records."""
 
     def __init__(self, inner: AttentionModel) -> None:
         self.inner = inner
-        self.modules = nn.ModuleList(
-            dict.fromkeys(modules_of(inner))
-        )  # where audits look for modules
+        # A module attribute, so that audits find the modules.
+        self.modules = nn.ModuleList(dict.fromkeys(modules_of(inner)))
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
-        """Embeddings are given by measures that ask for gradients or blank words out; they do not use the readout, so none is sought."""
+        """Read with `inner` and find the readout, unless embeddings are given.
+
+        Gradient and occlusion measures give embeddings and do not use the readout.
+        """
         record = self.inner.read(batch, embeddings)
         if embeddings is not None or record.readout is not None:
             return record
@@ -100,13 +127,14 @@ class WithReadout:
             return replace(record, readout=find_readout(self.inner, record))
 
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
+        """Return the logits of `inner` under other attention."""
         return self.inner.decode(record, alpha)
 
     def leave_out(self, record: Record) -> Tensor:
-        """Without looking for the readout of every shortened text."""
+        """Return the logits without each item (B,N,C), without readouts of the shorter texts."""
         return leave_out(self.inner, record)
 
     def __getattr__(self, name: str) -> Any:
-        if name in _OFFERED:
+        if name in _PASSED_ON:
             return getattr(self.inner, name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The lesson for teachers: the three glass models, audited, as a page in which every argument of the debate is tried by hand."""
+"""A lesson for the classroom: try the arguments of the debate on three audited glass models."""
 
 from __future__ import annotations
 
@@ -26,18 +26,25 @@ _FIRST_FILLER = 5
 
 
 def make_lesson(path: str | Path) -> Path:
-    """Audit the glass models on random texts, for the cards, and on four sentences, for the playgrounds; write the page."""
+    """Write the lesson, one HTML page. Does what `attnaudit lesson` does.
+
+    The glass models are audited on random texts for the cards, and on four sentences to play with.
+
+    Examples
+    --------
+    >>> make_lesson("lesson.html")  # doctest: +SKIP
+    """
     check_file(Path(path), kind="lesson")
     batch, words = sentences()
-    shown: dict[str, Results] = {kind: _audit(Glass(kind), batch, words) for kind in KINDS}
+    played: dict[str, Results] = {kind: _audit(Glass(kind), batch, words) for kind in KINDS}
     cards: dict[str, Card] = {
         kind: _audit(Glass(kind), glass_batch(256), None).card() for kind in KINDS
     }
-    return write_lesson(shown, cards, Path(path))
+    return write_lesson(played, cards, Path(path))
 
 
 def sentences() -> tuple[Batch, list[str]]:
-    """The sentences as a glass model reads them, and the word of each token."""
+    """The sentences as a batch for a glass model, and the word of each token number."""
     texts = [sentence.split() for sentence in SENTENCES]
     fillers = list(
         dict.fromkeys(word for text in texts for word in text if word not in _DECIDING_WORDS)
@@ -49,10 +56,10 @@ def sentences() -> tuple[Batch, list[str]]:
     tokens = torch.tensor(
         [[words.index(word) for word in text] + [0] * (longest - len(text)) for text in texts]
     )
-    decides = torch.isin(tokens, torch.tensor(DECIDING))
+    evidence = torch.isin(tokens, torch.tensor(DECIDING))
     labels = (tokens == DECIDING[1]).any(-1).long()
-    names = tuple(f"sentence {at + 1}" for at in range(len(texts)))
-    return Batch(names, tokens, tokens > 0, labels=labels, evidence=decides), words
+    names = tuple(f"sentence {number}" for number in range(1, len(texts) + 1))
+    return Batch(names, tokens, tokens > 0, labels=labels, evidence=evidence), words
 
 
 def _audit(model: Glass, batch: Batch, words: list[str] | None) -> Results:

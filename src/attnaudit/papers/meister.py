@@ -1,4 +1,4 @@
-"""Meister et al. 2021, table 3: test accuracy of their two models."""
+"""Meister et al. 2021, table 3: test accuracy of the two models."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ TABLE_3 = {
 }
 
 
-def beside_published(chosen: dict[str, str], accuracy: float) -> str | None:
-    """A line to stand under our accuracy, where dataset and encoder are theirs."""
-    theirs = (
-        chosen["model"] == "attentive"
-        and chosen["variant"] == "ordinary"
-        and chosen["projection"] in ("softmax", "sparsemax")
-    )
-    if not theirs:
+def next_to_published(choices: dict[str, str], accuracy: float) -> str | None:
+    """Our accuracy next to the published one, in words; None for another dataset or model."""
+    if (
+        choices["model"] != "attentive"
+        or choices["variant"] != "ordinary"
+        or choices["projection"] not in ("softmax", "sparsemax")
+    ):
         return None
-    published = TABLE_3.get(corpus_of(chosen["dataset"]), {}).get(
-        registry.parse(chosen["encoder"])[0]
-    )
+    accuracies = TABLE_3.get(corpus_of(choices["dataset"]), {})
+    published = accuracies.get(registry.parse(choices["encoder"])[0])
     if published is None:
         return None
-    return f"Published accuracy (Meister et al. 2021, table 3): {published}; ours {accuracy:.3f}, a difference of {accuracy - published:+.3f}."
+    return (
+        f"Published accuracy (Meister et al. 2021, table 3): {published}; ours {accuracy:.3f}, "
+        f"a difference of {accuracy - published:+.3f}."
+    )

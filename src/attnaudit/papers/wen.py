@@ -1,7 +1,8 @@
-"""Wen et al. 2022, table 3: one adversarial twin a dataset, BiLSTM with additive attention, accuracy kept.
+"""Wen et al. 2022, table 3: one adversarial twin per dataset, BiLSTM with additive attention.
 
-Their code, as the released one of Wiegreffe & Pinter, halves the two-class TVD; whether the table's TVD is halved too is not said. Doubled,
-it is 0.072 for SST; their lam is half of ours for the same reason.
+Their code, like the released code of Wiegreffe & Pinter, halves the two-class TVD, so their lam is
+half of ours. The paper does not say whether the TVD of the table is halved too; doubled, it is
+0.072 for SST.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from attnaudit.data.corpus_info import corpus_of
 
 
 class Twin(NamedTuple):
+    """A published twin: lam of its objective, its accuracy, and its distances from the base."""
+
     lam: float
     accuracy: float
     tvd: float
@@ -29,12 +32,13 @@ TABLE_3 = {
 }
 
 
-def beside_published(dataset: str) -> str | None:
-    """A line to stand under our curve, where the dataset is theirs."""
+def next_to_published(dataset: str) -> str | None:
+    """The published twin of a dataset, in words; None if there is none."""
     twin = TABLE_3.get(corpus_of(dataset))
     if twin is None:
         return None
     return (
-        f"Published (Wen et al. 2022, table 3): JSD {twin.jsd} at TVD {twin.tvd}, accuracy {twin.accuracy}, "
-        f"lam {twin.lam:g} of a halved TVD, which is {2 * twin.lam:g} here."
+        f"Published (Wen et al. 2022, table 3): JSD {twin.jsd} at TVD {twin.tvd}, "
+        f"accuracy {twin.accuracy}, lam {twin.lam:g} of a halved TVD, which is "
+        f"{2 * twin.lam:g} here."
     )

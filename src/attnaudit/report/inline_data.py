@@ -1,4 +1,7 @@
-"""Data and scripts inside a page: nothing in the data can end its element, and the policy lets only our scripts run."""
+"""Data and scripts inside a page.
+
+Nothing in the data can end its element, and the policy lets only our scripts run.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-# A JSON string may hold these as they are; an HTML script element may not, and U+2028/9 end a line of JavaScript.
-_TROUBLE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+# Allowed in a JSON string, but not in an HTML script element; U+2028/9 end a line of JavaScript.
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -23,13 +26,13 @@ _POLICY = (
 
 
 def as_json(content: Any) -> Markup:
-    """Compact JSON for a `<script type="application/json">`: the same data back from JSON.parse, NaN as null."""
+    """Compact JSON for a `<script type="application/json">`; NaN becomes null."""
     text = json.dumps(_plain(content), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Markup(_TROUBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    return Markup(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def static(name: str) -> Markup:
-    """One of our own scripts or style sheets, as text."""
+    """One of our own scripts as text; name: its path below static/."""
     return Markup(files("attnaudit.report").joinpath("static", name).read_text(encoding="utf-8"))
 
 
@@ -39,13 +42,19 @@ def policy(scripts: Iterable[str]) -> Markup:
     return Markup(_POLICY.format(scripts=allowed or "'none'"))
 
 
-def packed(values: Any, kind: str = "<f4") -> str:
-    """Numbers as base64 of their bytes, little-endian: a third of their length in digits, and nothing is lost of a float32."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
+def packed(values: Any, dtype: str = "<f4") -> str:
+    """Numbers as base64 of their bytes: a third of the length of their digits, without loss."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype=dtype).tobytes()).decode("ascii")
 
 
 def rounded(value: Any, digits: int = 4) -> float | None:
-    """To so many significant digits; None for NaN and infinity, which JSON does not know."""
+    """The value with so many significant digits; None for NaN and infinity, which JSON lacks.
+
+    Examples
+    --------
+    >>> rounded(0.123456), rounded(float("nan"))
+    (0.1235, None)
+    """
     number = float(value)
     return float(f"{number:.{digits}g}") if math.isfinite(number) else None
 

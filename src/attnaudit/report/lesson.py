@@ -6,37 +6,41 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from attnaudit.core.output_files import write_file
+from attnaudit.report import scripts
 from attnaudit.report.examples import all_examples
 from attnaudit.report.page import render
 from attnaudit.results.card import Card
 from attnaudit.results.results import Results
 
-SCRIPTS = (
-    "dom.js",
-    "unpack.js",
-    "exact.js",
-    "heatmap.js",
-    "outcome.js",
-    "word_field.js",
-    "playground.js",
-    "lesson.js",
-)
 
+def write_lesson(sentences: Mapping[str, Results], cards: Mapping[str, Card], path: Path) -> Path:
+    """Write the lesson.
 
-def write_lesson(shown: Mapping[str, Results], cards: Mapping[str, Card], path: Path) -> Path:
-    """shown: model -> results of the sentences to play with; cards: model -> its card."""
+    Parameters
+    ----------
+    sentences
+        Model name -> results on the sentences of the playgrounds.
+    cards
+        Model name -> its card.
+    path
+        The page to write.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
     examples = {
-        kind: {example["id"]: example for example in all_examples(results)}
-        for kind, results in shown.items()
+        model: {example["id"]: example for example in all_examples(results)}
+        for model, results in sentences.items()
     }
-    first = next(iter(shown.values()))
+    first = next(iter(sentences.values()))
     data = {"lesson": {"classes": first.about["classes"], "models": examples}}
     furthest = {
-        kind: dict(
+        model: dict(
             zip(results.examples["example_id"], results.examples["furthest_jsd"], strict=True)
         )
-        for kind, results in shown.items()
+        for model, results in sentences.items()
     }
-    return write_file(
-        path, render("lesson.html", scripts=SCRIPTS, data=data, cards=cards, furthest=furthest)
-    )
+    html = render("lesson.html", scripts=scripts.LESSON, data=data, cards=cards, furthest=furthest)
+    return write_file(path, html)

@@ -1,4 +1,4 @@
-"""What was chosen of a user's own model, in words for the page."""
+"""A user's own model described in words, for the page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,13 @@ _LEAVE_OUT = {
 
 
 def model_words(about: dict[str, Any]) -> str:
-    """about: what a model says of itself. Known keys become phrases; others are shown as key and value."""
+    """What a model stores about itself, in words; unknown keys are shown as key and value.
+
+    Examples
+    --------
+    >>> model_words({"layers": [5], "heads": "all", "query": "first"})
+    'layer 5; all heads; read at the first token'
+    """
     phrases = {
         "model": lambda value: str(value),
         "layers": lambda value: _numbered("layer", value),

@@ -1,23 +1,24 @@
-"""What was audited, on what, how, and with what answer: the first part of the page."""
+"""The first part of the page: what was audited, on what and how, and the tables of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from attnaudit.core.paths import without_folders
 from attnaudit.report.inline_data import rounded
 from attnaudit.report.model_words import model_words
-from attnaudit.report.paths import without_folders
 from attnaudit.results.card import Finding
-from attnaudit.results.number_formats import is_missing, with_interval
+from attnaudit.results.number_formats import is_missing, number, with_interval
 from attnaudit.results.results import Results
-from attnaudit.results.store import telling
+from attnaudit.results.rows import one_line_per_metric
+from attnaudit.results.store import distinguishing_choices
 
 _LEAST_ON_MARKS = 0.005  # less would be printed as 0 %
 DIMENSIONS = ("dataset", "encoder", "scorer", "projection", "seed")
+_MODEL_PARTS = ("model", "encoder", "scorer", "projection", "output", "embedding")
 _COLUMNS = (
     "measure",
     "metric",
@@ -34,115 +35,126 @@ _COLUMNS = (
 
 
 def title(results: Results) -> str:
+    """What was audited, on one line."""
     choices, texts = results.about.get("run", {}).get("choices"), results.about.get("texts", {})
     if choices is not None:
-        return without_folders(" · ".join(telling(choices)))
+        return without_folders(" · ".join(distinguishing_choices(choices)))
     return (
         without_folders(f"{texts['model']} · {texts['file']}") if "model" in texts else "Your model"
     )
 
 
 def dimensions(all_results: Sequence[Results]) -> list[dict[str, str]]:
-    """What each run is selected by: the usual five, and `other` where those do not tell two runs apart."""
-    choices = [_flat(each.about.get("run", {}).get("choices", {})) for each in all_results]
-    found = [{name: each.get(name, "–") for name in DIMENSIONS} for each in choices]
-    for at, mine in enumerate(found):
-        alike = [choices[i] for i, other in enumerate(found) if _usual(other) == _usual(mine)]
+    """What each run is selected by: DIMENSIONS, and `other` if two runs agree in all of them."""
+    choices = [_flat(results.about.get("run", {}).get("choices", {})) for results in all_results]
+    runs = [{name: run.get(name, "–") for name in DIMENSIONS} for run in choices]
+    keys = [tuple(run.values()) for run in runs]
+    for index, run in enumerate(runs):
+        alike = [choices[other] for other, key in enumerate(keys) if key == keys[index]]
         if len(alike) > 1:
-            names = [
-                key for key in choices[at] if any(one.get(key) != choices[at][key] for one in alike)
-            ] or [""]
-            told = ", ".join(
-                f"{name.rpartition('.')[2]} {choices[at].get(name)}" for name in names[:3]
-            )
-            mine["other"] = told if names != [""] else f"run {at + 1}"
-    return found
+            run["other"] = _difference(choices[index], alike) or f"run {index + 1}"
+    return runs
 
 
-def _usual(dims: dict[str, str]) -> tuple[str, ...]:
-    return tuple(dims[name] for name in DIMENSIONS)
+def _difference(choices: dict[str, str], others: Sequence[dict[str, str]]) -> str:
+    """The first three choices that some of the others do not share."""
+    names = [
+        name for name, value in choices.items() if any(run.get(name) != value for run in others)
+    ]
+    return ", ".join(f"{name.rpartition('.')[2]} {choices[name]}" for name in names[:3])
 
 
-def _flat(choices: dict[str, Any], before: str = "") -> dict[str, str]:
+def _flat(choices: dict[str, Any], prefix: str = "") -> dict[str, str]:
     flat: dict[str, str] = {}
     for key, value in choices.items():
         if isinstance(value, dict):
-            flat |= _flat(value, f"{before}{key}.")
+            flat |= _flat(value, f"{prefix}{key}.")
         else:
-            flat[f"{before}{key}"] = without_folders(str(value))
+            flat[f"{prefix}{key}"] = without_folders(str(value))
     return flat
 
 
 def facts(results: Results) -> list[tuple[str, str]]:
-    details, about = results.about.get("run", {}), results.about
-    told = [
-        (
-            "Examples audited",
-            f"{results.values['example_id'].nunique():,}"
-            + ("" if len(results.examples) else "; none was kept whole to be shown"),
-        ),
+    """(name, value) of what was audited, on what and how."""
+    about = results.about
+    versions = about.get("run", {}).get("versions", {})
+    made_with = [f"{name} {versions[name]}" for name in ("attnaudit", "torch") if name in versions]
+    count = f"{results.values['example_id'].nunique():,}"
+    if not len(results.examples):
+        count += "; none was kept whole to be shown"
+    listed = [
+        ("Examples audited", count),
         ("Classes", _listed(about["classes"])),
-    ]
-    if performance := details.get("performance"):
-        accuracy = interval(
-            performance["accuracy"], *(performance["accuracy_interval"] or (None, None))
-        )
-        told.append(("Test accuracy", f"{accuracy}; always the most frequent class {number(performance['majority'])}"))  # fmt: skip
-    if data := details.get("data"):
-        sizes = ", ".join(f"{name} {count:,}" for name, count in data["sizes"].items())
-        told += [
-            ("Data", f"{data['name']}: {sizes}; vocabulary {data['vocabulary']:,}"),
-            ("Tokeniser", data["tokeniser"]),
-        ]
-    if model := details.get("model"):
-        told.append(("Model", ", ".join(f"{key} {model[key]}" for key in ("model", "encoder", "scorer", "projection", "output", "embedding") if key in model)))  # fmt: skip
-    if (recipe := details.get("choices", {}).get("recipe")) and (
-        training := details.get("training")
-    ):
-        told.append(("Training", f"{recipe['optimiser']}, learning rate {recipe['learning_rate']:g}, batches of {recipe['batch_size']}; "
-                                 f"epoch {training['kept_epoch'] + 1} of {len(training['dev'])} kept, by the dev score"))  # fmt: skip
-    if own := about.get("model"):
-        told.append(("Model", model_words(own)))
-    if texts := about.get("texts"):
-        skipped = texts.get("skipped", {}).get("rows", 0)
-        told.append(
-            (
-                "Texts",
-                f"{texts['file']}: {texts['audited']:,} of {texts['read']:,}, {skipped} rows skipped",
-            )
-        )
-    if cut := about.get("truncated"):
-        told.append(("Cut texts", f"{cut:,} longer than the model reads"))
-    told += [("Output layer", _readout(results)), ("Rows of attention", str(about.get("rows", 1)))]
-    told += [
+        *_training_facts(about.get("run", {})),
+        *_own_model_facts(about),
+        ("Output layer", _readout(results)),
+        ("Rows of attention", str(about.get("rows", 1))),
         ("Audits", _listed(about.get("audits", []), 40)),
         ("Measures", _listed(about.get("measures", []), 40)),
+        ("Fidelity", _fidelity(about)),
+        ("Seed", str(about["seed"])),
+        *([("Made with", ", ".join(made_with))] if versions else []),
     ]
-    told += [("Fidelity", _fidelity(about)), ("Seed", str(about["seed"]))]
-    if versions := details.get("versions"):
-        told.append(("Made with", ", ".join(f"{name} {versions[name]}" for name in ("attnaudit", "torch") if name in versions)))  # fmt: skip
-    return [(name, without_folders(value)) for name, value in told]
+    return [(name, without_folders(value)) for name, value in listed]
+
+
+def _training_facts(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Facts of a model that was trained here."""
+    if performance := run.get("performance"):
+        low, high = performance["accuracy_interval"] or (None, None)
+        accuracy = with_interval(performance["accuracy"], low, high)
+        baseline = number(performance["majority"])
+        yield "Test accuracy", f"{accuracy}; majority-class baseline {baseline}"
+    if data := run.get("data"):
+        sizes = ", ".join(f"{name} {count:,}" for name, count in data["sizes"].items())
+        yield "Data", f"{data['name']}: {sizes}; vocabulary {data['vocabulary']:,}"
+        yield "Tokeniser", data["tokeniser"]
+    if model := run.get("model"):
+        yield "Model", ", ".join(f"{key} {model[key]}" for key in _MODEL_PARTS if key in model)
+    recipe, training = run.get("choices", {}).get("recipe"), run.get("training")
+    if recipe and training:
+        yield (
+            "Training",
+            f"{recipe['optimiser']}, learning rate {recipe['learning_rate']:g}, batches of "
+            f"{recipe['batch_size']}; epoch {training['kept_epoch'] + 1} of {len(training['dev'])} "
+            "kept, by the dev score",
+        )
+
+
+def _own_model_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Facts of a user's own model and texts."""
+    if model := about.get("model"):
+        yield "Model", model_words(model)
+    if texts := about.get("texts"):
+        skipped = texts.get("skipped", {}).get("rows", 0)
+        counts = f"{texts['audited']:,} of {texts['read']:,}, {skipped} rows skipped"
+        yield "Texts", f"{texts['file']}: {counts}"
+    if truncated := about.get("truncated"):
+        yield "Truncated texts", f"{truncated:,} longer than the model reads"
 
 
 def _fidelity(about: dict[str, Any]) -> str:
-    asked = [name for name in about.get("audits", []) if "fidelity=" in str(name)]
-    return f"as asked: {', '.join(asked)}; the rest corrected" if asked else "corrected throughout: where paper and code err, neither is followed"  # fmt: skip
+    chosen = [name for name in about.get("audits", []) if "fidelity=" in str(name)]
+    if chosen:
+        return f"as chosen: {', '.join(chosen)}; the rest corrected"
+    return "corrected throughout: errors of the papers and of their code are not reproduced"
 
 
 def _listed(names: Sequence[str], most: int = 12) -> str:
-    shown = ", ".join(str(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    listed = ", ".join(str(name) for name in names[:most])
+    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
 
 
 def _readout(results: Results) -> str:
     if not results.about["has_readout"]:
         return "not linear: searches, not exact answers"
-    two = len(results.about["classes"]) == 2
-    return "linear: exact answers" if two else "linear: exact removals, certified intervals for the furthest attention"  # fmt: skip
+    if len(results.about["classes"]) == 2:
+        return "linear: exact answers"
+    return "linear: exact removals, certified intervals for the furthest attention"
 
 
 def missing(results: Results) -> list[tuple[str, str, str]]:
-    """(kind, name, reason) of what had nothing to say here."""
+    """(kind, name, reason) of the audits and measures that did not apply."""
     about = results.about
     return [
         (kind, name, without_folders(reason))
@@ -152,16 +164,12 @@ def missing(results: Results) -> list[tuple[str, str, str]]:
 
 
 def tables(results: Results, *, by_class: bool = True) -> dict[str, Any]:
-    """One table an audit, overall and then by predicted class, as lines of the named columns; the mean over rows where there are several."""
+    """One table per audit, overall and then by predicted class; the mean over attention rows."""
     frame = (
         results.summaries if by_class else results.summaries[results.summaries["group"] == "all"]
     )
-    first = frame.groupby(["audit", "measure", "metric", "group"], observed=True)["row"].transform(
-        "min"
-    )
-    frame = frame[frame["row"] == first]
     lines: dict[str, list[list[Any]]] = {}
-    for line in frame.itertuples():
+    for line in one_line_per_metric(frame).itertuples():
         cells = [getattr(line, name) for name in _COLUMNS]
         lines.setdefault(str(line.audit), []).append(
             [rounded(c) if isinstance(c, float) else c for c in cells]
@@ -170,9 +178,9 @@ def tables(results: Results, *, by_class: bool = True) -> dict[str, Any]:
 
 
 def bar(finding: Finding, scales: dict[str, dict[str, list[float]]]) -> dict[str, Any] | None:
-    """Where value, interval, floor and ceiling lie on the metric's declared scale, in per cent, and the ends of the scale.
+    """Positions of value, interval, floor and ceiling on the metric's scale, in per cent.
 
-    None without a scale, as in runs that were stored before scales were.
+    None without a scale, as in runs stored by older versions.
     """
     audit, _, rest = finding.name.rpartition("/")
     scale = scales.get(audit, {}).get(rest.partition("@")[0])
@@ -181,7 +189,7 @@ def bar(finding: Finding, scales: dict[str, dict[str, list[float]]]) -> dict[str
     least, most = scale
 
     def place(value: float) -> float:
-        # Rounding may step over an end.
+        # Rounding may have put a value over an end.
         return round(100 * (min(max(value, least), most) - least) / (most - least), 2)
 
     return {
@@ -194,12 +202,11 @@ def bar(finding: Finding, scales: dict[str, dict[str, list[float]]]) -> dict[str
     }
 
 
-def percent(share: float | None) -> str:
-    return "–" if share is None or is_missing(share) else f"{100 * share:.0f} %"
-
-
 def on_marks(results: Results) -> str | None:
-    """How much of the attention is not on words, over the examples kept whole; None if none is, or if it was not stored."""
+    """How much of the attention is on special tokens, over the examples kept whole.
+
+    None if none is, or if it was not stored.
+    """
     stored = results.examples.get("weight_on_marks")
     means = (
         []
@@ -209,18 +216,8 @@ def on_marks(results: Results) -> str | None:
     share = float(np.nanmean(means)) if len(means) else 0.0
     if not share >= _LEAST_ON_MARKS:
         return None
+    examples = "example" if len(means) == 1 else "examples"
     return (
-        f"On average {100 * share:.0f} % of the attention is on marks such as [CLS] or [SEP], not on words "
-        f"(over {len(means):,} {'example' if len(means) == 1 else 'examples'} kept whole)."
+        f"On average {100 * share:.0f} % of the attention is on special tokens such as [CLS] or "
+        f"[SEP], not on words (over {len(means):,} {examples} kept whole)."
     )
-
-
-def interval(value: float, low: float | None, high: float | None) -> str:
-    """The mean with its interval, as the page prints numbers."""
-    return with_interval(number(value), low, high, number)
-
-
-def number(value: float | None) -> str:
-    if value is None or pd.isna(value):
-        return "–"
-    return f"{value:.3f}" if abs(value) >= 0.0005 else "0.000"

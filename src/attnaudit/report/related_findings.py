@@ -1,4 +1,4 @@
-"""What else lies with the runs: corpus audits in their folders, interventions beside them."""
+"""Findings stored with the runs: corpus audits in their folders, interventions next to them."""
 
 from __future__ import annotations
 
@@ -13,82 +13,84 @@ from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
 from attnaudit.core.temporary import is_temporary
 from attnaudit.report.inline_data import rounded
-from attnaudit.results.store import read_findings
+from attnaudit.results.findings import Findings, Kind, read_findings
 
-_POINTS = 1000
-_LINES = 200
+_LINES = 1000  # of a table, or points of a chart
 
 
-def beside(folders: Sequence[Path]) -> dict[str, Any]:
-    """corpus: run number -> corpus audits found in its folder; interventions: those beside any of the runs, each once."""
+def related_findings(folders: Sequence[Path]) -> dict[str, Any]:
+    """corpus: run number -> corpus audits in its folder; interventions: those next to any run."""
     folders = [Path(folder) for folder in folders]
     corpus = {
-        str(at): found
-        for at, folder in enumerate(folders)
-        if (found := _readable(_corpus, folder, "corpus_audit.json"))
+        str(index): audits
+        for index, folder in enumerate(folders)
+        if (audits := _readable(_corpus, folder, Kind.CORPUS_AUDIT))
     }
     parents = dict.fromkeys(folder.parent for folder in folders)
-    found = [
-        each for parent in parents for each in _readable(_intervention, parent, "intervention.json")
+    interventions = [
+        findings
+        for parent in parents
+        for findings in _readable(_intervention, parent, Kind.INTERVENTION)
     ]
-    return {"corpus": corpus, "interventions": found}
+    return {"corpus": corpus, "interventions": interventions}
 
 
 def _readable(
-    read: Callable[[Path], dict[str, Any]], folder: Path, mark: str
+    show: Callable[[Findings], dict[str, Any]], folder: Path, kind: Kind
 ) -> list[dict[str, Any]]:
-    """The findings below a folder; those that cannot be read are named and left out."""
-    found = []
-    for done in sorted(folder.glob(f"*/{mark}")):
+    """The findings below a folder; those that cannot be read are left out with a notice."""
+    readable = []
+    for done in sorted(folder.glob(f"*/{kind.mark}")):
         if is_temporary(done.parent):
             continue
         try:
-            found.append(read(done))
+            readable.append(show(read_findings(done.parent)))
         except InputError as error:
             notice(f"left out: {error}")
-    return found
+    return readable
 
 
-def _corpus(done: Path) -> dict[str, Any]:
-    about, *frames = read_findings(done.parent, done.name, "detail")
-    return {"name": about["name"], "question": about["question"], "summary": _lines(frames[0]), "detail": _lines(frames[1])}  # fmt: skip
-
-
-def _intervention(done: Path) -> dict[str, Any]:
-    about, summary, examples = read_findings(done.parent, done.name, "examples")
+def _corpus(findings: Findings) -> dict[str, Any]:
     return {
-        "name": about["name"],
-        "id": done.parent.name.rpartition("-")[
-            2
-        ],  # the folder's name may hold that of a file of the user's
-        "question": about["question"],
-        "answer": about.get("answer", ""),
-        "summary": _lines(summary),
-        "examples": _lines(_sample(_by_example(examples))),
-        "count": len(examples),
+        "name": findings.name,
+        "question": findings.question,
+        "summary": _lines(findings.summary),
+        "detail": _lines(findings.detail),
+    }
+
+
+def _intervention(findings: Findings) -> dict[str, Any]:
+    return {
+        "name": findings.name,
+        # The end only: the folder's name may hold that of a file of the user's.
+        "id": findings.title.rpartition("-")[2],
+        "question": findings.question,
+        "answer": findings.answer,
+        "summary": _lines(findings.summary),
+        "examples": _lines(_sample(_by_example(findings.detail))),
+        "count": len(findings.detail),
     }
 
 
 def _by_example(examples: pd.DataFrame) -> pd.DataFrame:
-    """One line an example: the mean over pairs of models."""
-    wanted = [name for name in ("jsd", "tvd", "max_attention") if name in examples]
+    """One line per example: the mean over pairs of models."""
+    columns = [name for name in ("jsd", "tvd", "max_attention") if name in examples]
     if "example_id" not in examples or "jsd" not in examples or "lam" in examples:
         return pd.DataFrame()
-    return examples.groupby("example_id", as_index=False)[wanted].mean()[wanted]
+    return examples.groupby("example_id", as_index=False)[columns].mean()[columns]
 
 
 def _sample(frame: pd.DataFrame) -> pd.DataFrame:
-    if len(frame) <= _POINTS:
+    if len(frame) <= _LINES:
         return frame
-    return frame.iloc[np.sort(np.random.default_rng(0).permutation(len(frame))[:_POINTS])]
+    return frame.iloc[np.sort(np.random.default_rng(0).permutation(len(frame))[:_LINES])]
 
 
 def _lines(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    kept = frame.head(max(_LINES, _POINTS))
     return [
         {
             str(name): rounded(value) if isinstance(value, float) else value
             for name, value in line.items()
         }
-        for line in kept.to_dict("records")
+        for line in frame.head(_LINES).to_dict("records")
     ]

@@ -1,4 +1,4 @@
-"""Which attention row changes the prediction most? The rows of a run by the one stored number that changes a single row."""
+"""Which attention row changes the prediction most? The rows of a run, ranked."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.results import Results
 from attnaudit.results.rows import are_heads
 
-# The only audit that changes one row and leaves the others as they are; the rest change all rows together.
+# The only audit that changes one row and keeps the others; the rest change all rows together.
 _AUDIT, _CHANGE, _FLIPS = "top_item", "js_reach", "flips_top"
 
 
 def row_effects(results: Results) -> dict[str, Any] | None:
-    """Heading, what it is based on, and one line per row, the largest effect first; None for one row or without the audit."""
+    """Heading, explanation, and one line per row, the largest effect first.
+
+    None if the run has one row, or the audit was not run.
+    """
     overall = results.summaries[
         (results.summaries["group"] == "all") & (results.summaries["row"] >= 0)
     ]
@@ -28,11 +31,18 @@ def row_effects(results: Results) -> dict[str, Any] | None:
     return {
         "heading": f"{kind.capitalize()}s by effect",
         "kind": kind,
-        "basis": f"How far the prediction moves when this {kind} alone loses its most attended word and the other {kind}s stay as they "
-        "are: Jensen–Shannon divergence in nats, from 0 to 0.693, mean over the examples (audit top_item). "
+        "basis": f"How far the prediction moves when this {kind} alone loses its most attended "
+        f"word and the other {kind}s stay as they are: Jensen–Shannon divergence in nats, from 0 "
+        "to 0.693, mean over the examples (audit top_item). "
         f"A {kind} whose next words would do as well has a small effect.",
         "lines": [
-            {"name": results.row_name(int(line.Index)), "mean": line.mean, "low": line.low, "high": line.high, "flips": flips[line.Index]}
+            {
+                "name": results.row_name(int(line.Index)),
+                "mean": line.mean,
+                "low": line.low,
+                "high": line.high,
+                "flips": flips[line.Index],
+            }
             for line in ranked.itertuples()
         ],
-    }  # fmt: skip
+    }

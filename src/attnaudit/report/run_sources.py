@@ -1,4 +1,4 @@
-"""What figures and tables are made from: finished runs and findings beside them, read from disk without torch."""
+"""What figures and tables are made from: runs and findings, read from disk without torch."""
 
 from __future__ import annotations
 
@@ -12,33 +12,23 @@ import pandas as pd
 
 from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.core.notices import notice
+from attnaudit.core.paths import without_folders
 from attnaudit.core.temporary import is_temporary
 from attnaudit.report.column_view import Columns
-from attnaudit.report.paths import without_folders
 from attnaudit.results.audit_names import bare, resolve_audit_name
+from attnaudit.results.findings import Findings, Kind, find_corpus_audit, read_findings
 from attnaudit.results.results import Results
-from attnaudit.results.store import find_runs, is_complete, load_readable, read_findings
+from attnaudit.results.rows import one_line_per_metric
+from attnaudit.results.store import find_runs, is_complete, load_readable
 
-# As attnaudit.interventions.findings and attnaudit.corpus_audits.findings name them; importing those would load torch.
-INTERVENTION, CORPUS_AUDIT = "intervention.json", "corpus_audit.json"
-FEW = 3  # classes told apart in one figure; with more, Jain & Wallace draw all together
-_USUAL = {"model": "attentive", "output": "linear_query", "variant": "ordinary"}
-_TOLD = ("dataset", "model", "encoder", "scorer", "projection", "output", "variant", "seed")
-
-
-@dataclass(frozen=True, eq=False)
-class Findings:
-    """Of an intervention or a corpus audit. name: which; title: of its folder; detail: the numbers behind the summary."""
-
-    name: str
-    title: str
-    summary: pd.DataFrame
-    detail: pd.DataFrame
+FEW_CLASSES = 3  # drawn separately in one figure; more are drawn together, as in Jain & Wallace
+_DEFAULTS = {"model": "attentive", "output": "linear_query", "variant": "ordinary"}
+_IN_LABELS = ("dataset", "model", "encoder", "scorer", "projection", "output", "variant", "seed")
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """title: of its folder, no two the same; label: what tells it from the runs beside it."""
+    """A finished run. title: its folder's name, unique; label: how it differs from the others."""
 
     title: str
     label: str
@@ -55,125 +45,142 @@ class Run:
         return self.results.about.get("run", {}).get("choices", {})
 
     def need(self, audit: str, metric: str, measure: str = "") -> np.ndarray:
-        """One stored number an example (examples,), NaN where it is not defined."""
-        found = self.columns(audit, measure, metric)
-        if found is None:
+        """One stored number per example, (examples,); NaN where it is undefined."""
+        column = self.columns(audit, measure, metric)
+        if column is None:
             raise NotApplicable(self.why_not(audit, measure))
-        if np.isnan(found).all():
-            told = f"{audit}/{metric}" + (f"@{measure}" if measure else "")
-            raise NotApplicable(f"{told} is undefined for every example")
-        return found
+        if np.isnan(column).all():
+            name = f"{audit}/{metric}" + (f"@{measure}" if measure else "")
+            raise NotApplicable(f"{name} is undefined for every example")
+        return column
 
     def why_not(self, audit: str, measure: str = "") -> str:
-        """Why the run holds no number of this audit and measure."""
-        about = self.results.about
-        if (
-            resolve_audit_name(audit, map(str, self.results.values["audit"].cat.categories))
-            is not None
-        ):
-            return (
-                f"the measure {measure} was not run"
-                if measure
-                else f"the audit {audit} has no such number"
-            )
-        for name, reason in about.get("not_applicable", {}).items():
+        """Why the run has no number of this audit and measure."""
+        audits = map(str, self.results.values["audit"].cat.categories)
+        if resolve_audit_name(audit, audits) is not None:
+            if measure:
+                return f"the measure {measure} was not run"
+            return f"the audit {audit} has no such number"
+        for name, reason in self.results.about.get("not_applicable", {}).items():
             if bare(name) == audit:
                 return f"the audit {audit} did not apply: {reason}"
         return f"the audit {audit} was not run"
 
     def summary(self, audit: str, group: str = "all") -> pd.DataFrame:
-        """The stored means of one audit with their intervals; the one without options where it was run more than once, and the mean
-        over rows where there are several, as on the card."""
+        """The stored means of one audit with their intervals, as on the card.
+
+        If the audit was run more than once, the one without options; if there are several rows,
+        the mean over them.
+        """
         frame = self.results.summaries
         name = resolve_audit_name(audit, frame["audit"].astype(str).unique())
         if name is None:
             raise NotApplicable(self.why_not(audit))
         part = frame[(frame["audit"].astype(str) == name) & (frame["group"] == group)]
-        first = part.groupby(["measure", "metric"], observed=True)["row"].transform("min")
-        return part[part["row"] == first]
+        return one_line_per_metric(part)
 
     def by_class(self) -> list[tuple[str, np.ndarray]]:
-        """(class name, examples predicted so); all together where more than FEW classes are predicted, or only one."""
+        """(class name, mask of the examples predicted so).
+
+        All together if only one class is predicted, or more than FEW_CLASSES.
+        """
         predicted = self.columns.predicted
         seen = np.unique(predicted)
-        if not 1 < len(seen) <= FEW:
+        if not 1 < len(seen) <= FEW_CLASSES:
             return [("all", np.ones(len(predicted), dtype=bool))]
         return [(self.classes[number], predicted == number) for number in seen]
 
     def corpus_audit(self, name: str) -> Findings:
-        """The first of this name in the run's own folder."""
-        for place in sorted(self.folder.glob(f"{name}*")):
-            if (place / CORPUS_AUDIT).is_file():
-                return _read(place, CORPUS_AUDIT, "detail")
-        raise NotApplicable(f"`attnaudit corpus-audit RUN --audit {name}` was not run")
+        """The first corpus audit of this name in the run's folder."""
+        findings = find_corpus_audit(self.folder, name)
+        if findings is None:
+            raise NotApplicable(f"`attnaudit corpus-audit RUN --audit {name}` was not run")
+        return findings
 
 
 @dataclass(frozen=True, eq=False)
 class Sources:
+    """The runs and findings that figures and tables are made from."""
+
     runs: tuple[Run, ...]
     findings: tuple[Findings, ...]
 
 
 def gather(folders: Iterable[Path]) -> Sources:
-    """The runs and the interventions' findings named, or held by a folder named; each once."""
+    """Read the runs and the findings of interventions in these folders, each once.
+
+    Parameters
+    ----------
+    folders
+        Run directories, findings, or folders that contain some.
+
+    Returns
+    -------
+    Sources
+        Runs that cannot be read are left out, with a notice.
+    """
     runs: dict[Path, None] = {}
     findings: dict[Path, None] = {}
     for folder in folders:
-        if (folder / INTERVENTION).is_file():
+        if (folder / Kind.INTERVENTION.mark).is_file():
             findings[folder.resolve()] = None
             continue
-        below = sorted(folder.glob(f"*/{INTERVENTION}")) if not is_complete(folder) else []
-        below = [each for each in below if not is_temporary(each.parent)]
-        findings |= {each.parent.resolve(): None for each in below}
-        found = find_runs([folder])
-        if not (
-            below and found == [folder]
-        ):  # a folder that holds findings and no run is no broken run
-            runs |= {each.resolve(): None for each in found}
+        mark = Kind.INTERVENTION.mark
+        below = sorted(folder.glob(f"*/{mark}")) if not is_complete(folder) else []
+        below = [path for path in below if not is_temporary(path.parent)]
+        findings |= {path.parent.resolve(): None for path in below}
+        candidates = find_runs([folder])
+        # A folder with findings and no run is not a broken run.
+        if not (below and candidates == [folder]):
+            runs |= {path.resolve(): None for path in candidates}
     readable = load_readable(runs)
     loaded = [results for _, results in readable]
     titles = _distinct([folder.name for folder, _ in readable])
-    labels = _labels([each.about.get("run", {}).get("choices", {}) for each in loaded], titles)
+    labels = _labels([run.about.get("run", {}).get("choices", {}) for run in loaded], titles)
     return Sources(
         tuple(
             Run(title, label, folder, results, Columns(results.values))
             for title, label, (folder, results) in zip(titles, labels, readable, strict=True)
         ),
-        tuple(each for each in map(_read_or_skip, findings) if each is not None),
+        tuple(read for read in map(_read_or_skip, findings) if read is not None),
     )
 
 
 def _read_or_skip(folder: Path) -> Findings | None:
     try:
-        return _read(folder, INTERVENTION, "examples")
+        return read_findings(folder)
     except InputError as error:
         notice(f"left out: {error}")
         return None
 
 
-def _read(folder: Path, done: str, detail: str) -> Findings:
-    about, summary, rest = read_findings(folder, done, detail)
-    return Findings(about["name"], folder.name, summary, rest)
+def describe_choices(choices: dict[str, Any], keys: Sequence[str]) -> list[str]:
+    """These choices in words, without those that have their default.
 
-
-def told(choices: dict[str, Any], keys: Sequence[str]) -> list[str]:
-    """These choices in words, without those that are as usual."""
+    Examples
+    --------
+    >>> describe_choices({"encoder": "cnn", "variant": "ordinary", "seed": 1}, ["variant", "seed"])
+    ['seed 1']
+    """
     return [
         f"seed {choices[key]}" if key == "seed" else without_folders(str(choices[key]))
         for key in keys
-        if key in choices and choices[key] != _USUAL.get(key)
+        if key in choices and choices[key] != _DEFAULTS.get(key)
     ]
 
 
 def _labels(choices: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
-    """What differs between the runs; the projection where nothing does; the folder's name for a model made elsewhere. Runs whose choices
-    told here are the same get the hash that ends their folder's name."""
-    known = [each for each in choices if each]
-    telling = [key for key in _TOLD if len({str(each.get(key)) for each in known}) > 1] or [
-        "projection"
-    ]
+    """What differs between the runs; the projection if nothing does.
+
+    A model that was not trained here gets its folder's name. Runs with the same label get the hash
+    at the end of their folder's name.
+    """
+    known = [run for run in choices if run]
+    differing = [key for key in _IN_LABELS if len({str(run.get(key)) for run in known}) > 1]
+    keys = differing or ["projection"]
     labels = [
-        " · ".join(told(each, telling)) or name for each, name in zip(choices, names, strict=True)
+        " · ".join(describe_choices(run, keys)) or name
+        for run, name in zip(choices, names, strict=True)
     ]
     return [
         f"{label} · {name[-8:]}" if labels.count(label) > 1 else label
@@ -182,8 +189,8 @@ def _labels(choices: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Folders of one name in two places: the second gets a number."""
+    """Names made unique: the second folder of the same name gets a number."""
+    earlier = [list(names[:index]).count(name) for index, name in enumerate(names)]
     return [
-        name if not (before := list(names[:at]).count(name)) else f"{name}-{before + 1}"
-        for at, name in enumerate(names)
+        f"{name}-{count + 1}" if count else name for name, count in zip(names, earlier, strict=True)
     ]

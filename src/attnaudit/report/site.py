@@ -1,4 +1,7 @@
-"""A folder to publish: a first page over all runs, and for each run as many pages as its kept examples take. Plain files, linked."""
+"""A folder to publish: a first page over all runs, and per run as many pages as its examples need.
+
+Plain files that link to each other.
+"""
 
 from __future__ import annotations
 
@@ -13,46 +16,73 @@ from attnaudit.report.overview import title
 from attnaudit.report.page import page_html
 from attnaudit.results.results import Results
 
-_A_PAGE = 200
-_BYTES = 8_000_000  # of examples a page
-_FIRST = 4_000_000  # of examples on the first page, over all runs
+_EXAMPLES_PER_PAGE = 200
+_BYTES_PER_PAGE = 8_000_000  # of examples
+_BYTES_ON_INDEX = 4_000_000  # of examples, over all runs
 
 
 def write_site(results: Sequence[Results], folder: Path, *, folders: Sequence[Path] = ()) -> Path:
-    """index.html, run-1.html, run-1-2.html, …; a page read from disk cannot load another's data, so every page holds its own."""
+    """Write index.html, run-1.html, run-1-2.html, …
+
+    A page opened from disk cannot load data from another file, so every page holds its own.
+
+    Parameters
+    ----------
+    results
+        One per run.
+    folder
+        The folder to write to.
+    folders
+        The run directories, one per result; findings stored in or next to them are shown too.
+
+    Returns
+    -------
+    Path
+        The first page.
+    """
     folder = Path(folder)
     check_site(folder)
-    names = [f"run-{at + 1}.html" for at in range(len(results))]
-    for at, (each, name) in enumerate(zip(results, names, strict=True)):
-        parts = _parts(all_examples(each))
-        addresses = [name, *(f"run-{at + 1}-{number + 1}.html" for number in range(1, len(parts)))]
-        for number, part in enumerate(parts):
-            data = {"examples": part, "rule": _rule(number, parts)}
-            links = [("All runs", "index.html"), *((f"Examples, part {n + 1}", address) for n, address in enumerate(addresses) if n != number)]  # fmt: skip
-            write_file(folder / addresses[number], page_html([each], [data], folders=folders[at : at + 1], links=links))  # fmt: skip
-    first = [example_data(each, budget=_FIRST // max(len(results), 1)) for each in results]
+    names = [f"run-{index + 1}.html" for index in range(len(results))]
+    for index, (result, name) in enumerate(zip(results, names, strict=True)):
+        parts = _parts(all_examples(result))
+        further = [f"run-{index + 1}-{part + 1}.html" for part in range(1, len(parts))]
+        addresses = [name, *further]
+        for part, examples in enumerate(parts):
+            data = {"examples": examples, "rule": _rule(part, parts)}
+            others = [
+                (f"Examples, part {number + 1}", address)
+                for number, address in enumerate(addresses)
+                if number != part
+            ]
+            links = [("All runs", "index.html"), *others]
+            own = folders[index : index + 1]
+            html = page_html([result], [data], folders=own, links=links)
+            write_file(folder / addresses[part], html)
+    budget = _BYTES_ON_INDEX // max(len(results), 1)
+    first = [example_data(result, budget=budget) for result in results]
     links = [
-        (f"{title(each)}: all examples", name) for each, name in zip(results, names, strict=True)
+        (f"{title(result)}: all examples", name)
+        for result, name in zip(results, names, strict=True)
     ]
-    return write_file(
-        folder / "index.html", page_html(results, first, folders=folders, links=links)
-    )
+    html = page_html(results, first, folders=folders, links=links)
+    return write_file(folder / "index.html", html)
 
 
 def check_site(folder: Path) -> None:
-    """A folder may be written again, but never over a page of another site."""
+    """Reject a folder whose pages attnaudit did not write; its own site may be written again."""
     check_writable(folder)
     for path in (folder / "index.html", *folder.glob("run-*.html")):
         check_file(path)
 
 
 def _parts(examples: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """At most so many examples and bytes each; one part at least."""
+    """The examples of each page, limited in number and bytes; at least one page."""
     parts: list[list[dict[str, Any]]] = [[]]
     size = 0
     for example in examples:
         length = len(json.dumps(example))
-        if parts[-1] and (len(parts[-1]) == _A_PAGE or size + length > _BYTES):
+        is_full = len(parts[-1]) == _EXAMPLES_PER_PAGE or size + length > _BYTES_PER_PAGE
+        if parts[-1] and is_full:
             parts.append([])
             size = 0
         parts[-1].append(example)
@@ -60,9 +90,12 @@ def _parts(examples: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return parts
 
 
-def _rule(number: int, parts: list[list[dict[str, Any]]]) -> str:
+def _rule(part: int, parts: list[list[dict[str, Any]]]) -> str:
     total = sum(map(len, parts))
     if len(parts) == 1:
         return f"All {total:,} examples that were kept whole."
-    before = sum(map(len, parts[:number]))
-    return f"Examples {before + 1:,} to {before + len(parts[number]):,} of the {total:,} that were kept whole; the others are on the pages linked above."  # fmt: skip
+    before = sum(map(len, parts[:part]))
+    return (
+        f"Examples {before + 1:,} to {before + len(parts[part]):,} of the {total:,} that were kept "
+        "whole; the others are on the pages linked above."
+    )

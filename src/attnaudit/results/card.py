@@ -1,30 +1,38 @@
-"""The card: five questions, each answered from named audits, with interval, floor, ceiling and blind spot.
+"""The card: five questions, each answered from named audits.
 
-The rules are in card_rules.py and docs/card.md. Never one number without the others; "cannot tell" if the audit that
-could see the failure did not run.
+Every number is shown with its interval, floor and ceiling, and every answer with its blind spot.
+The questions are in questions.py, the rules in card_rules.py and docs/card.md. The answer is
+"cannot tell" if the audit that could show a failure did not run.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-YES, PARTLY, NO, UNKNOWN = "yes", "partly", "no", "cannot tell"
+from attnaudit.results.number_formats import number
+from attnaudit.results.questions import DECIDING, NO, PARTLY, UNKNOWN, YES, Question
 
-# The questions that decide the verdict, by their position on the card: (what a yes says, what a no says).
-_DECIDING = {
-    1: ("matters", "other weights would barely change the prediction"),
-    2: ("points at what matters", "it does not point at what matters"),
-    3: ("is the only story", "very different attention gives the same prediction"),
-}
+_DIGITS = 2  # of every number on the card
+_WIDTH = 32  # of the column of questions in the printed card
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One number behind an answer."""
+    """One number behind an answer.
 
-    name: str  # audit/metric or audit/metric@measure
+    Attributes
+    ----------
+    name : "audit/metric" or "audit/metric@measure".
+    meaning : what the number is, in words.
+    value, low, high : the mean and its 95 % interval.
+    floor, ceiling : what knowing nothing would give, and the best that can be expected.
+    nan_share : share of the examples without the value.
+    compared : of the examples with the value, the share that has floor and ceiling too.
+    note : what a reader could not guess, such as why a value is above its ceiling.
+    """
+
+    name: str
     meaning: str
     value: float
     low: float
@@ -32,70 +40,103 @@ class Finding:
     floor: float
     ceiling: float
     nan_share: float
-    compared: float = (
-        1.0  # of the examples that have the value, the share that have floor and ceiling too
-    )
-    note: str = ""  # what a reader could not guess, such as why a value is above its ceiling
+    compared: float = 1.0
+    note: str = ""
 
     def __str__(self) -> str:
-        return (
-            f"{self.meaning}: {number(self.value)} [{number(self.low)}, {number(self.high)}] "
-            f"(floor {number(self.floor)}, ceiling {number(self.ceiling)})"
-            f"{f'; {self.note}' if self.note else ''}"
+        value, low, high, floor, ceiling = (
+            number(each, _DIGITS)
+            for each in (self.value, self.low, self.high, self.floor, self.ceiling)
         )
+        note = f"; {self.note}" if self.note else ""
+        return f"{self.meaning}: {value} [{low}, {high}] (floor {floor}, ceiling {ceiling}){note}"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The first finding is the one that decides."""
+    """The answer to one question.
+
+    Attributes
+    ----------
+    question : its wording.
+    answer : "yes", "partly", "no" or "cannot tell".
+    because : the reason in words.
+    findings : the numbers behind it; the first one decides.
+    blind : what these audits cannot see.
+    partly : what the verdict says of a "partly"; empty otherwise.
+    """
 
     question: str
     answer: str
     because: str
     findings: tuple[Finding, ...]
-    blind: str  # what these audits cannot see
-    partly: str = ""  # for a "partly": what the verdict says of it
+    blind: str
+    partly: str = ""
 
 
 @dataclass(frozen=True)
 class Card:
-    answers: tuple[Answer, ...]
-    cautions: tuple[str, ...] = ()  # what makes every answer doubtful
-    accuracy: str = ""  # of the audited texts, with its interval; or why it is unknown
+    """Five answers, the verdict, the accuracy and cautions.
 
-    def __getitem__(self, question: str) -> Answer:
-        """card["needed?"]"""
+    Attributes
+    ----------
+    answers : one per `Question`, in its order.
+    cautions : what makes every answer doubtful.
+    accuracy : on the audited texts, with its interval; or why it is unknown.
+
+    Examples
+    --------
+    >>> from attnaudit.results.card_rules import make_card
+    >>> import pandas as pd
+    >>> columns = ["audit", "measure", "metric", "row", "group", "count"]
+    >>> card = make_card(pd.DataFrame(columns=columns), about={})
+    >>> card["matters"].answer
+    'cannot tell'
+    """
+
+    answers: tuple[Answer, ...]
+    cautions: tuple[str, ...] = ()
+    accuracy: str = ""
+
+    def __getitem__(self, question: str | Question) -> Answer:
+        """The answer to a question, given by its key ("needed") or its wording ("needed?")."""
+        wanted = Question.find(question) if isinstance(question, str) else question
         for answer in self.answers:
-            if answer.question == question:
+            if wanted is not None and answer.question == wanted.wording:
                 return answer
-        asked = ", ".join(repr(answer.question) for answer in self.answers)
-        raise KeyError(f"The card has no question {question!r}; it has {asked}.")
+        known = ", ".join(repr(answer.question) for answer in self.answers)
+        raise KeyError(f"The card has no question {question!r}; it has {known}.")
 
     @property
     def verdict(self) -> str:
-        """The answers in one sentence; "yes" needs all of: it matters, it points at what matters, it is the only story."""
-        decided = [(*claims, self.answers[position]) for position, claims in _DECIDING.items()]
-        failed = [no for _, no, answer in decided if answer.answer == NO]
-        if failed:
-            return f"Not as an explanation: {_joined(failed, 'and')}."
+        """The answers in one sentence.
+
+        "Yes" needs three: it matters, it points at what matters, and it is the only story.
+        """
+        answers = {question: self[question] for question in DECIDING}
+        denials = [question.denial for question in DECIDING if answers[question].answer == NO]
+        if denials:
+            return f"Not as an explanation: {_joined(denials, 'and')}."
         partly = _joined(
-            [answer.partly for *_, answer in decided if answer.answer == PARTLY], "and"
+            [answer.partly for answer in answers.values() if answer.answer == PARTLY], "and"
         )
-        unknown = [yes for yes, _, answer in decided if answer.answer == UNKNOWN]
+        unknown = [question.claim for question in DECIDING if answers[question].answer == UNKNOWN]
         if unknown:
-            return f"Cannot tell whether attention {_joined(unknown, 'or')}{f'; {partly}' if partly else ''}."
+            rest = f"; {partly}" if partly else ""
+            return f"Cannot tell whether attention {_joined(unknown, 'or')}{rest}."
         if partly:
             return f"Not on its own: {partly}."
-        claims = "attention matters, points at what matters and is the only story"
+        claims = _joined([question.claim for question in DECIDING], "and")
         stable = {
             YES: ", and it is stable",
             NO: ", but it is not stable",
             PARTLY: ", and it is partly stable",
-        }
-        how = stable.get(self.answers[4].answer, "; whether it is stable is not known")
-        return f"Yes, for this model: {claims}{how}."
+            UNKNOWN: "; whether it is stable is not known",
+        }[self[Question.STABLE].answer]
+        return f"Yes, for this model: attention {claims}{stable}."
 
     def as_dict(self) -> dict[str, Any]:
+        """What card.json holds."""
         return {
             "verdict": self.verdict,
             "accuracy": self.accuracy,
@@ -107,26 +148,19 @@ class Card:
         lines = [
             self.verdict,
             *filter(None, [self.accuracy]),
-            *(f"Caution: {each}" for each in self.cautions),
+            *(f"Caution: {caution}" for caution in self.cautions),
         ]
         for answer in self.answers:
-            lines.append(f"{answer.question:32s} {answer.answer.upper()}: {answer.because}")
-            for at, finding in enumerate(answer.findings):
-                lines.append(
-                    f"{'':32s} {' ' if at else '→'} {finding}"
-                )  # the arrow: this one decides
-            lines.append(f"{'':32s}   cannot see: {answer.blind}")
+            lines.append(f"{answer.question:{_WIDTH}s} {answer.answer.upper()}: {answer.because}")
+            for index, finding in enumerate(answer.findings):
+                arrow = " " if index else "→"  # marks the finding that decides
+                lines.append(f"{'':{_WIDTH}s} {arrow} {finding}")
+            lines.append(f"{'':{_WIDTH}s}   cannot see: {answer.blind}")
         return "\n".join(lines)
 
 
-def number(value: float) -> str:
-    if math.isnan(value):
-        return "–"
-    return f"{value:.2f}" if abs(value) >= 0.005 or value == 0 else "0.00"
-
-
-def _joined(claims: list[str], word: str) -> str:
-    """ "a", "a or b", "a, b or c"; no claims give an empty text."""
+def _joined(claims: list[str], conjunction: str) -> str:
+    """ "a", "a or b", "a, b or c"; an empty text for no claims."""
     if len(claims) < 2:
         return "".join(claims)
-    return f"{', '.join(claims[:-1])} {word} {claims[-1]}"
+    return f"{', '.join(claims[:-1])} {conjunction} {claims[-1]}"

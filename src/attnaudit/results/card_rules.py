@@ -1,4 +1,7 @@
-"""The rules of the card: which numbers answer which question, and from which value on a number is a yes; see docs/card.md."""
+"""The rules of the card: which numbers answer which question; docs/card.md states them.
+
+The thresholds and deciding metrics are in questions.py.
+"""
 
 from __future__ import annotations
 
@@ -10,228 +13,284 @@ from typing import Any
 import pandas as pd
 
 from attnaudit.results.audit_names import resolve_audit_name
-from attnaudit.results.card import NO, PARTLY, UNKNOWN, YES, Answer, Card, Finding, number
+from attnaudit.results.card import Answer, Card, Finding
+from attnaudit.results.number_formats import number, percent
+from attnaudit.results.questions import PARTLY, UNKNOWN, YES, Question
+from attnaudit.results.rows import METRIC_KEY, one_line_per_metric
 
-# Below this tau the reference measures do not agree enough with each other to judge attention.
-_LEAST_AGREEMENT = 0.2
-_FEW = 50  # examples
-_LEAST = 5  # resamples of fewer examples are all alike, so that their interval means nothing
-_MOST = 0.9  # of the texts must have a floor and a ceiling, or the same decision in other trainings; if fewer, the card says so
-_NOTHING = "there is no known evidence, and neither gradients nor leave-one-out to compare with"
+# Below this tau two rankings do not agree enough: of the reference measures with each other, to
+# judge attention; of two trainings, to call attention stable.
+_MIN_AGREEMENT = 0.2
+_MIN_ROOM = 0.02  # between floor and ceiling, to tell a good value from a bad one
+_FEW_EXAMPLES = 50
+_MIN_VALUES = 5  # resamples of fewer are all alike, so that their interval means nothing
+# The share of texts that must have floor and ceiling, or the same decision in other trainings; the
+# card says so if there are fewer.
+_MIN_SHARE = 0.9
+_NO_REFERENCE = (
+    "there is no known evidence, and neither gradients nor leave-one-out to compare with"
+)
 _OPEN = "; the interval is too wide for a clear answer"
 _TOO_WIDE = "(the interval is too wide)"
+_NO_OTHER_TRAINING = "what another training would attend to"  # the blind spot without any
 # The measures that attention is compared with, as the card names them.
 _REFERENCES = {"leave_one_out": "leave-one-out", "gradient": "gradients"}
+# What each number of the card is, in words.
+_MEANINGS = {
+    "uniform_attention/accuracy_drop": "accuracy lost under uniform attention",
+    "uniform_attention/flipped": "decisions that change under uniform attention",
+    "uniform_attention/correct": "accuracy",
+    "permutation/tvd_median": "median change of the probabilities when the weights are shuffled",
+    "top_item/flips_top": "decisions that flip without the most attended word",
+    "flip_fraction/removed@attention": "share of words to remove, most attended first, until the "
+    "decision flips (lower is better)",
+    **{
+        f"agreement/tau@{measure}": f"rank agreement (Kendall's tau) with {words}"
+        for measure, words in _REFERENCES.items()
+    },
+    "evidence/hit@attention": "texts whose most attended word is known evidence",
+    "evidence/mass@attention": "share of attention on known evidence",
+    "evidence/auprc@attention": "known evidence ranked first (AUPRC)",
+    "furthest/jsd_share": "distance to the furthest attention with the same prediction "
+    "(1: the maximum)",
+    "furthest/upper_share": "distance beyond which no attention gives the same prediction",
+    "furthest/jsd": "the distance in nats (Jensen–Shannon divergence, JSD; never more than 0.69)",
+    "stability/jsd_share": "distance to another training's attention (1: the maximum)",
+    "stability/tau": "rank agreement (Kendall's tau) with another training's attention",
+    "stability/same_decision": "same decision in another training",
+}
 
 
 def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
-    """From the summary alone, so that a stored run gives the same card."""
-    look = _Lookup(summaries)
+    """Answer the five questions from the summary alone, so that a stored run gives the same card.
+
+    Parameters
+    ----------
+    summaries : the summary, one line per audit, measure, metric, row and group.
+    about : what is stored about the audit (`Results.about`).
+
+    Returns
+    -------
+    Card
+
+    Examples
+    --------
+    >>> columns = ["audit", "measure", "metric", "row", "group", "count"]
+    >>> make_card(pd.DataFrame(columns=columns), about={}).accuracy
+    'Accuracy unknown: no labels.'
+    """
+    numbers = _Numbers(summaries)
     answers = (
-        _needed(look),
-        _matters(look),
-        _points(look),
-        _only_story(look),
-        _stable(look, about),
+        _needed(numbers),
+        _matters(numbers),
+        _points(numbers),
+        _only_story(numbers),
+        _stable(numbers, about),
     )
-    return Card(answers, tuple(_cautions(look, about)), _accuracy(look, about))
+    return Card(answers, tuple(_cautions(numbers, about)), _accuracy(numbers, about))
 
 
-class _Lookup:
-    """Findings by name out of the overall summary."""
+class _Numbers:
+    """The numbers of the overall summary, by name."""
 
     def __init__(self, summaries: pd.DataFrame) -> None:
         overall = summaries[summaries["group"] == "all"]
         self.count = int(overall["count"].max()) if len(overall) else 0  # examples
-        # The mean over rows stands for all of them where a site has several.
-        overall = overall.sort_values("row", kind="stable").drop_duplicates(
-            ["audit", "measure", "metric"]
-        )
-        self._by = {
+        lines = one_line_per_metric(overall).drop_duplicates(METRIC_KEY)
+        self._by_key = {
             (str(line.audit), str(line.measure), str(line.metric)): line
-            for line in overall.itertuples()
+            for line in lines.itertuples()
         }
-        self._audits = list(dict.fromkeys(audit for audit, _, _ in self._by))
+        self._audits = list(dict.fromkeys(audit for audit, _, _ in self._by_key))
 
-    def __call__(self, audit: str, metric: str, meaning: str, measure: str = "") -> Finding | None:
-        line: Any = self._by.get(
-            (resolve_audit_name(audit, self._audits) or audit, measure, metric)
-        )
-        # A number without a meaningful interval decides nothing; nor does one that is undefined for all but a few examples.
-        if (
-            line is None
-            or math.isnan(line.low)
-            or round(line.count * (1 - line.nan_share)) < _LEAST
-        ):
+    def __call__(self, name: str) -> Finding | None:
+        """The number "audit/metric" or "audit/metric@measure", if it can decide anything.
+
+        It cannot without an interval, nor if it is undefined for all but a few examples.
+        """
+        audit, _, rest = name.partition("/")
+        metric, _, measure = rest.partition("@")
+        stored_audit = resolve_audit_name(audit, self._audits) or audit
+        line: Any = self._by_key.get((stored_audit, measure, metric))
+        if line is None or math.isnan(line.low):
             return None
-        name = f"{line.audit}/{metric}" + (f"@{measure}" if measure else "")
+        if round(line.count * (1 - line.nan_share)) < _MIN_VALUES:
+            return None
         return Finding(
-            name,
-            meaning,
-            line.mean,
-            line.low,
-            line.high,
-            line.floor,
-            line.ceiling,
-            line.nan_share,
-            getattr(line, "compared", 1.0),
+            name=f"{line.audit}/{rest}",
+            meaning=_MEANINGS[name],
+            value=line.mean,
+            low=line.low,
+            high=line.high,
+            floor=line.floor,
+            ceiling=line.ceiling,
+            nan_share=line.nan_share,
+            compared=getattr(line, "compared", 1.0),
         )
 
-    def why_not(self, audit: str) -> str:
+    def known(self, *names: str) -> tuple[Finding, ...]:
+        """Those of the named numbers that can decide something."""
+        return tuple(finding for name in names if (finding := self(name)) is not None)
+
+    def why_unknown(self, audit: str) -> str:
         """Why an audit has no number to decide by."""
         if not self.ran(audit):
             return f"the audit {audit} was not run"
-        return f"the audit {audit} has too few values for an interval: at least {_LEAST} are needed"
+        return (
+            f"the audit {audit} has too few values for an interval: "
+            f"at least {_MIN_VALUES} are needed"
+        )
 
     def ran(self, audit: str) -> bool:
         return resolve_audit_name(audit, self._audits) is not None
 
 
-def _needed(look: _Lookup) -> Answer:
-    drop = look("uniform_attention", "accuracy_drop", "accuracy lost under uniform attention")
-    flips = look("uniform_attention", "flipped", "decisions that change under uniform attention")
-    blind = "whether a model trained with uniform attention would do as well: this model was not retrained"
-    found = tuple(f for f in (drop, flips) if f is not None)
-    question = "needed?"
-    if not found:
-        return Answer(question, UNKNOWN, look.why_not("uniform_attention"), (), blind)
-    key = found[0]
-    said = (
-        _lost(key.value)
-        if key is drop
-        else f"uniform attention changes {_percent(key.value)} of the decisions"
-    )
-    answer, open_ = _judged(key.low, key.high, no_below=0.02, yes_above=0.02)
-    return Answer(question, answer, said + open_, found, blind)
+def _answer(
+    question: Question,
+    answer: str,
+    because: str,
+    findings: tuple[Finding, ...] = (),
+    *,
+    blind: str | None = None,
+    partly: str = "",
+) -> Answer:
+    blind = question.blind_spot if blind is None else blind
+    return Answer(question.wording, answer, because, findings, blind, partly)
 
 
-def _lost(drop: float) -> str:
+def _judge(question: Question, low: float, high: float) -> tuple[str, str]:
+    """The answer, and what to add to its reason."""
+    answer, is_open = question.thresholds.judge(low, high)
+    return answer, _OPEN if is_open else ""
+
+
+def _needed(numbers: _Numbers) -> Answer:
+    question = Question.NEEDED
+    findings = numbers.known(*question.metrics)
+    if not findings:
+        return _answer(question, UNKNOWN, numbers.why_unknown("uniform_attention"))
+    deciding = findings[0]
+    if deciding.name.endswith("/accuracy_drop"):
+        because = _accuracy_change(deciding.value)
+    else:
+        because = f"uniform attention changes {percent(deciding.value)} of the decisions"
+    answer, addition = _judge(question, deciding.low, deciding.high)
+    return _answer(question, answer, because + addition, findings)
+
+
+def _accuracy_change(drop: float) -> str:
     if abs(drop) < 0.005:
         return "with uniform attention, accuracy stays the same"
-    return f"with uniform attention, accuracy {'falls' if drop > 0 else 'rises'} by {number(abs(drop))}"
+    verb = "falls" if drop > 0 else "rises"
+    return f"with uniform attention, accuracy {verb} by {number(abs(drop), 2)}"
 
 
-def _matters(look: _Lookup) -> Answer:
-    shuffle = look(
-        "permutation",
-        "tvd_median",
-        "median change of the probabilities when the weights are shuffled",
+def _matters(numbers: _Numbers) -> Answer:
+    question = Question.MATTERS
+    (name,) = question.metrics
+    shuffled = numbers(name)
+    findings = numbers.known(name, "top_item/flips_top", "flip_fraction/removed@attention")
+    if shuffled is None:
+        return _answer(question, UNKNOWN, numbers.why_unknown("permutation"), findings)
+    effect = f"changes the probabilities by {number(shuffled.value, 2)}"
+    answer, addition = _judge(question, shuffled.low, shuffled.high)
+    because = f"shuffling the weights {effect} (0: not at all, 1: completely){addition}"
+    partly = f"the weights matter only in part (shuffling them {effect})"
+    if addition:
+        partly = f"how much the weights matter is unclear {_TOO_WIDE}"
+    return _answer(question, answer, because, findings, partly=partly)
+
+
+def _points(numbers: _Numbers) -> Answer:
+    question = Question.POINTS
+    evidence_name, *reference_names = question.metrics
+    evidence = numbers(evidence_name)
+    references = [_with_note(finding) for finding in numbers.known(*reference_names)]
+    if evidence is None and not references:
+        return _answer(question, UNKNOWN, _why_nothing_to_compare(numbers))
+    # Known evidence outranks measures that only stand in for it; of those, the less favourable one
+    # decides.
+    deciding = evidence or min(references, key=lambda finding: _relative(finding, finding.value))
+    others = numbers.known("evidence/mass@attention", "evidence/auprc@attention")
+    findings = (deciding, *(each for each in (*others, *references) if each is not deciding))
+    is_evidence = evidence is not None
+    if (reason := _why_no_scale(deciding, is_evidence=is_evidence)) is not None:
+        return _answer(question, UNKNOWN, reason, findings)
+    low, share, high = (
+        _relative(deciding, value) for value in (deciding.low, deciding.value, deciding.high)
     )
-    top = look("top_item", "flips_top", "decisions that flip without the most attended word")
-    removed = look(
-        "flip_fraction",
-        "removed",
-        "share of words to remove, most attended first, until the decision flips (lower is better)",
-        "attention",
+    answer, addition = _judge(question, low, high)
+    partly = (
+        f"it points at what matters only in part ({percent(share)} of the way from random to the "
+        "best possible)"
     )
-    found = tuple(f for f in (shuffle, top, removed) if f is not None)
-    blind = "whether the weights are on the right words: a model whose attention is one word off would pass"
-    question = "does it matter?"
-    if shuffle is None:
-        return Answer(question, UNKNOWN, look.why_not("permutation"), found, blind)
-    moved = f"changes the probabilities by {number(shuffle.value)}"
-    answer, open_ = _judged(shuffle.low, shuffle.high, no_below=0.02, yes_above=0.1)
-    return Answer(
-        question,
-        answer,
-        f"shuffling the weights {moved} (0: not at all, 1: completely){open_}",
-        found,
-        blind,
-        partly=f"how much the weights matter is unclear {_TOO_WIDE}"
-        if open_
-        else f"the weights matter only in part (shuffling them {moved})",
-    )
-
-
-def _points(look: _Lookup) -> Answer:
-    question = "does it point at what matters?"
-    blind = "whether the weights change anything: a model that ignores its attention would pass"
-    references = [
-        _with_note(finding, measure)
-        for measure, words in _REFERENCES.items()
-        if (
-            finding := look(
-                "agreement", "tau", f"rank agreement (Kendall's tau) with {words}", measure
-            )
-        )
-        is not None
-    ]
-    truth = look("evidence", "hit", "texts whose most attended word is known evidence", "attention")
-    others = [
-        look("evidence", "mass", "share of attention on known evidence", "attention"),
-        look("evidence", "auprc", "known evidence ranked first (AUPRC)", "attention"),
-    ]
-    if truth is None and not references:
-        ran = look.ran("agreement") or look.ran("evidence")
-        reason = _NOTHING if ran else "the audits agreement and evidence were not run"
-        if ran and look.count < _LEAST:
-            reason = look.why_not("agreement" if look.ran("agreement") else "evidence")
-        return Answer(question, UNKNOWN, reason, (), blind)
-    # The known truth outranks measures that only stand in for it; of those, the less favourable one decides.
-    key = truth or min(references, key=lambda finding: _relative(finding, finding.value))
-    found = (key, *(f for f in (*others, *references) if f is not None and f is not key))
-    if (missing := _no_scale(key, is_truth=truth is not None)) is not None:
-        return Answer(question, UNKNOWN, missing, found, blind)
-    low, share, high = (_relative(key, value) for value in (key.low, key.value, key.high))
-    answer, open_ = _judged(low, high, no_below=0.4, yes_above=0.75)
-    if key.compared < _MOST:
-        open_ += f"; floor and ceiling are known for only {_percent(key.compared)} of the texts"
-    how_far = _how_far(share, key.note, is_truth=truth is not None)
-    partly = f"it points at what matters only in part ({_percent(share)} of the way from random to the best possible)"
-    if _OPEN in open_:
+    if addition:
         partly = f"how well it points at what matters is unclear {_TOO_WIDE}"
-    return Answer(question, answer, how_far + open_, found, blind, partly)
+    because = _how_far(share, deciding.note, is_evidence=is_evidence) + addition
+    if deciding.compared < _MIN_SHARE:
+        because += (
+            f"; floor and ceiling are known for only {percent(deciding.compared)} of the texts"
+        )
+    return _answer(question, answer, because, findings, partly=partly)
 
 
-def _with_note(finding: Finding, measure: str) -> Finding:
-    """Explain an agreement above its ceiling, which is the agreement of the two reference measures with each other."""
+def _why_nothing_to_compare(numbers: _Numbers) -> str:
+    """Why there is neither known evidence nor a reference measure to compare attention with."""
+    ran = [audit for audit in ("agreement", "evidence") if numbers.ran(audit)]
+    if not ran:
+        return "the audits agreement and evidence were not run"
+    return numbers.why_unknown(ran[0]) if numbers.count < _MIN_VALUES else _NO_REFERENCE
+
+
+def _with_note(finding: Finding) -> Finding:
+    """Explain an agreement above its ceiling, the agreement of the two reference measures."""
     if not finding.value > finding.ceiling:
         return finding
+    measure = finding.name.rpartition("@")[2]
     (other,) = (words for name, words in _REFERENCES.items() if name != measure)
     words = _REFERENCES[measure]
-    note = f"above the ceiling: attention agrees with {words} more than {words} and {other} agree with each other"
+    note = (
+        f"above the ceiling: attention agrees with {words} more than {words} and {other} agree "
+        "with each other"
+    )
     return replace(finding, note=note)
 
 
-def _judged(low: float, high: float, *, no_below: float, yes_above: float) -> tuple[str, str]:
-    """The answer, and what to add to it: an interval between the thresholds is "partly" for certain; one that crosses a threshold
-    might be settled by more examples."""
-    if low > yes_above:
-        return YES, ""
-    if high < no_below:
-        return NO, ""
-    return PARTLY, "" if low >= no_below and high <= yes_above else _OPEN
-
-
-def _no_scale(finding: Finding, *, is_truth: bool) -> str | None:
-    """Why a value cannot be placed between floor and ceiling, if it cannot."""
+def _why_no_scale(finding: Finding, *, is_evidence: bool) -> str | None:
+    """Why a value cannot be placed between floor and ceiling, or None if it can."""
     if math.isnan(finding.floor):
         return "there is no floor to compare with: the measure random was left out"
     if math.isnan(finding.ceiling):
-        return "there is no ceiling to compare with: it needs both measures, gradient and leave_one_out"
-    if not is_truth and finding.ceiling < _LEAST_AGREEMENT:
         return (
-            f"gradients and leave-one-out barely agree with each other (tau {finding.ceiling:.3f}, "
-            f"below {_LEAST_AGREEMENT}), so they cannot judge attention"
+            "there is no ceiling to compare with: it needs both measures, gradient and "
+            "leave_one_out"
         )
-    return (
-        "floor and ceiling are too close to tell a good value from a bad one"
-        if finding.ceiling - finding.floor <= 0.02
-        else None
-    )
+    if not is_evidence and finding.ceiling < _MIN_AGREEMENT:
+        return (
+            "gradients and leave-one-out barely agree with each other "
+            f"(tau {finding.ceiling:.3f}, below {_MIN_AGREEMENT}), so they cannot judge attention"
+        )
+    if finding.ceiling - finding.floor <= _MIN_ROOM:
+        return "floor and ceiling are too close to tell a good value from a bad one"
+    return None
 
 
-def _how_far(share: float, above: str, *, is_truth: bool) -> str:
+def _how_far(share: float, note: str, *, is_evidence: bool) -> str:
     if share <= 0:
         return "no better than random"
-    if is_truth:
-        return f"{_percent(share)} of the way from choosing a random word to always choosing known evidence"
-    if share >= 1:
+    if is_evidence:
         return (
-            above
-            or "attention agrees with the reference measures as well as they agree with each other"
+            f"{percent(share)} of the way from choosing a random word to always choosing known "
+            "evidence"
         )
-    return f"{_percent(share)} of the way from random agreement to that of gradients and leave-one-out with each other"
+    if share >= 1:
+        return note or (
+            "attention agrees with the reference measures as well as they agree with each other"
+        )
+    return (
+        f"{percent(share)} of the way from random agreement to that of gradients and "
+        "leave-one-out with each other"
+    )
 
 
 def _relative(finding: Finding, value: float) -> float:
@@ -240,136 +299,117 @@ def _relative(finding: Finding, value: float) -> float:
     return (value - finding.floor) / room if room > 0 else math.nan
 
 
-def _only_story(look: _Lookup) -> Answer:
-    share = look(
-        "furthest",
-        "jsd_share",
-        "distance to the furthest attention with the same prediction (1: the maximum)",
-    )
-    upper = look(
-        "furthest", "upper_share", "distance beyond which no attention gives the same prediction"
-    )
-    jsd = look(
-        "furthest",
-        "jsd",
-        "the distance in nats (Jensen–Shannon divergence, JSD; never more than 0.69)",
-    )
-    question = "is it the only story?"
-    blind = "whether the one story is about the right words: a model whose attention is one word off would pass"
+def _only_story(numbers: _Numbers) -> Answer:
+    question = Question.ONLY_STORY
+    share, upper = (numbers(name) for name in question.metrics)
+    in_nats = numbers.known("furthest/jsd")
     if share is None or upper is None:
         reason = (
-            "no text has a second word to attend to"
-            if jsd is not None
-            else look.why_not("furthest")
+            "no text has a second word to attend to" if in_nats else numbers.why_unknown("furthest")
         )
-        return Answer(question, UNKNOWN, reason, () if jsd is None else (jsd,), blind)
-    bounded = upper.value - share.value > 1e-9
-    shown = tuple(f for f in (share, upper if bounded else None, jsd) if f is not None)
-    distance = f"{_percent(share.value)} of the maximum distance"
-    said = f"the furthest attention {'found ' if bounded else ''}with the same prediction is {distance} away"
+        return _answer(question, UNKNOWN, reason, in_nats)
+    is_exact = not upper.value - share.value > 1e-9
+    findings = (share, *([] if is_exact else [upper]), *in_nats)
+    distance = f"{percent(share.value)} of the maximum distance"
+    searched = "" if is_exact else "found "
+    because = f"the furthest attention {searched}with the same prediction is {distance} away"
     # The further another attention may be, the less this one is the only story.
-    answer, open_ = _judged(-upper.high, -share.low, no_below=-0.65, yes_above=-0.35)
+    answer, addition = _judge(question, share.low, upper.high)
     partly = f"other attention fits the same prediction almost as well ({distance})"
-    if open_:
+    if addition:
         partly = f"how different attention with the same prediction can be is unclear {_TOO_WIDE}"
-    if bounded and answer == PARTLY:
-        open_ = "; the search may have missed a further one"
+    if not is_exact and answer == PARTLY:
+        addition = "; the search may have missed a further one"
         partly = "very different attention with the same prediction cannot be ruled out"
-        if share.value >= 0.35:
+        if share.value >= question.thresholds.yes:
             partly = (
                 f"other attention fits the same prediction almost as well (at least {distance})"
             )
-    return Answer(question, answer, said + open_, shown, blind, partly)
+    return _answer(question, answer, because + addition, findings, partly=partly)
 
 
-def _stable(look: _Lookup, about: dict[str, Any]) -> Answer:
-    question = "is it stable?"
-    share = look(
-        "stability", "jsd_share", "distance to another training's attention (1: the maximum)"
+def _stable(numbers: _Numbers, about: dict[str, Any]) -> Answer:
+    question = Question.STABLE
+    (name,) = question.metrics
+    share, tau, same = (
+        numbers(each) for each in (name, "stability/tau", "stability/same_decision")
     )
-    tau = look(
-        "stability", "tau", "rank agreement (Kendall's tau) with another training's attention"
-    )
-    same = look("stability", "same_decision", "same decision in another training")
+    findings = numbers.known(name, "stability/tau", "stability/same_decision")
     if share is None:
-        reason = look.why_not("stability") if look.ran("stability") else _how_to_compare(about)
-        shown = () if same is None else (same,)
-        return Answer(question, UNKNOWN, reason, shown, "what another training would attend to")
-    found = tuple(f for f in (share, tau, same) if f is not None)
-    said = f"where another training decides the same, its attention is {_percent(share.value)} of the maximum distance away"
-    # Attention that is nearly uniform is close to itself in every training, however its weights are ranked.
-    same_order = tau is not None and tau.low > _LEAST_AGREEMENT
-    answer = NO if share.low > 0.65 else YES if share.high < 0.35 and same_order else PARTLY
-    if answer == PARTLY and share.high < 0.35:
-        shown_tau = f"(tau {number(tau.value) if tau is not None else '–'})"
-        differs = tau is None or tau.value <= _LEAST_AGREEMENT
-        said += (
-            f", but it ranks the words differently {shown_tau}"
-            if differs
-            else f"; whether it ranks the words alike is unclear {shown_tau}"
-        )
-    if same is not None and same.value < _MOST:
-        said += f"; only {_percent(same.value)} of the decisions are the same"
-    if answer == PARTLY and (share.high > 0.65 or share.low < 0.35 <= share.high):
-        said += _OPEN
-    blind = "whether the words that all trainings attend to are the right ones, or needed"
-    return Answer(question, answer, said, found, blind)
+        ran = numbers.ran("stability")
+        reason = numbers.why_unknown("stability") if ran else _how_to_compare(about)
+        findings = numbers.known("stability/same_decision")
+        return _answer(question, UNKNOWN, reason, findings, blind=_NO_OTHER_TRAINING)
+    because = (
+        "where another training decides the same, its attention is "
+        f"{percent(share.value)} of the maximum distance away"
+    )
+    answer, addition = _judge(question, share.low, share.high)
+    # Nearly uniform attention is close to itself in every training, however its weights are ranked.
+    if answer == YES and not (tau is not None and tau.low > _MIN_AGREEMENT):
+        answer = PARTLY
+        if tau is None or tau.value <= _MIN_AGREEMENT:
+            because += ", but it ranks the words differently"
+        else:
+            because += "; whether it ranks the words alike is unclear"
+        because += f" (tau {number(None if tau is None else tau.value, 2)})"
+    if same is not None and same.value < _MIN_SHARE:
+        because += f"; only {percent(same.value)} of the decisions are the same"
+    return _answer(question, answer, because + addition, findings)
 
 
 def _how_to_compare(about: dict[str, Any]) -> str:
     """How to give other trainings, in the interface that made these results."""
     how = "pass others as other_models=[…]"
-    if "choices" in about.get(
-        "run", {}
-    ):  # any results read back have "run"; only those of `attnaudit run` have choices
+    # All results that were read back have "run"; only those of `attnaudit run` have choices.
+    if "choices" in about.get("run", {}):
         how = "train two more with --other-seeds 2"
     elif "texts" in about:
         how = "name the folder of another with --other-models"
     return f"one training cannot show it; {how}"
 
 
-def _accuracy(look: _Lookup, about: dict[str, Any]) -> str:
-    """The accuracy on the audited texts next to the majority-class baseline, or why it is unknown."""
-    right, stored, majority = _correct(look), about.get("accuracy"), about.get("majority")
-    if right is not None:
-        stored = {"mean": right.value, "low": right.low, "high": right.high}
+def _accuracy(numbers: _Numbers, about: dict[str, Any]) -> str:
+    """Accuracy on the audited texts next to the majority-class baseline, or why it is unknown."""
+    correct, stored = numbers("uniform_attention/correct"), about.get("accuracy")
+    majority = about.get("majority")
+    if correct is not None:
+        stored = {"mean": correct.value, "low": correct.low, "high": correct.high}
     if stored is None:
         reason = "no labels" if majority is None else "the audit uniform_attention was not run"
         return f"Accuracy unknown: {reason}."
-    # A single text has no interval.
-    ends = "" if stored["low"] is None else f" [{number(stored['low'])}, {number(stored['high'])}]"
-    baseline = "" if majority is None else f"; majority-class baseline {number(majority)}"
-    return f"Accuracy {number(stored['mean'])}{ends} on {_texts(look.count)}{baseline}."
+    mean, low, high = (number(stored[key], 2) for key in ("mean", "low", "high"))
+    interval = "" if stored["low"] is None else f" [{low}, {high}]"  # a single text has none
+    baseline = "" if majority is None else f"; majority-class baseline {number(majority, 2)}"
+    return f"Accuracy {mean}{interval} on {_texts(numbers.count)}{baseline}."
 
 
-def _correct(look: _Lookup) -> Finding | None:
-    return look("uniform_attention", "correct", "accuracy")
-
-
-def _cautions(look: _Lookup, about: dict[str, Any]) -> Iterator[str]:
-    count = look.count
+def _cautions(numbers: _Numbers, about: dict[str, Any]) -> Iterator[str]:
+    count = numbers.count
     if count == 1:
         yield "only one example was audited, so there are no intervals"
-    elif 0 < count < _FEW:
-        yield f"only {count} examples were audited; intervals are rough with fewer than {_FEW}"
-    if cut := about.get("truncated"):
-        verbs = ("is", "was") if cut == 1 else ("are", "were")
-        yield f"{cut} of {_texts(count)} {verbs[0]} longer than the model can read and {verbs[1]} cut"
-    other = look("stability", "jsd_share", "")
-    if other is not None and other.high == 0:
-        yield "the other training has exactly the same attention; check that it is not the same model"
-    right, majority = _correct(look), about.get("majority")
-    if right is not None and majority is not None and right.low <= majority:
-        better = "barely" if right.value > majority else "not"
+    elif 0 < count < _FEW_EXAMPLES:
         yield (
-            f"the model is {better} better than the majority-class baseline (accuracy {number(right.value)} "
-            f"[{number(right.low)}, {number(right.high)}], baseline {number(majority)}), so there may be nothing to explain"
+            f"only {count} examples were audited; intervals are rough with fewer than "
+            f"{_FEW_EXAMPLES}"
+        )
+    if cut := about.get("truncated"):
+        are, were = ("is", "was") if cut == 1 else ("are", "were")
+        yield f"{cut} of {_texts(count)} {are} longer than the model can read and {were} cut"
+    other = numbers("stability/jsd_share")
+    if other is not None and other.high == 0:
+        yield (
+            "the other training has exactly the same attention; check that it is not the same model"
+        )
+    correct, majority = numbers("uniform_attention/correct"), about.get("majority")
+    if correct is not None and majority is not None and correct.low <= majority:
+        better = "barely" if correct.value > majority else "not"
+        mean, low, high = (number(each, 2) for each in (correct.value, correct.low, correct.high))
+        yield (
+            f"the model is {better} better than the majority-class baseline (accuracy {mean} "
+            f"[{low}, {high}], baseline {number(majority, 2)}), so there may be nothing to explain"
         )
 
 
 def _texts(count: int) -> str:
     return f"{count} text{'' if count == 1 else 's'}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

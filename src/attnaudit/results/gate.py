@@ -1,4 +1,4 @@
-"""A release gate: conditions on a card or its numbers, in words a command line can carry, and whether any is met."""
+"""A release gate: conditions on a card or its numbers, written as text for a command line."""
 
 from __future__ import annotations
 
@@ -8,19 +8,11 @@ import re
 from typing import Any
 
 from attnaudit.core.errors import InputError
-from attnaudit.results.card import NO, PARTLY, UNKNOWN, YES
+from attnaudit.results.questions import ANSWERS, Question
 from attnaudit.results.results import Results
 
-# Short names of the five questions.
-QUESTIONS = {
-    "needed": "needed?",
-    "matters": "does it matter?",
-    "points": "does it point at what matters?",
-    "only_story": "is it the only story?",
-    "stable": "is it stable?",
-}
-_ANSWERS = (YES, PARTLY, NO, UNKNOWN)
-_SIGNS: dict[str, Any] = {
+_KEYS = tuple(question.key for question in Question)
+_OPERATORS: dict[str, Any] = {
     "<=": operator.le,
     ">=": operator.ge,
     "!=": operator.ne,
@@ -28,65 +20,100 @@ _SIGNS: dict[str, Any] = {
     ">": operator.gt,
     "=": operator.eq,
 }
-# The last sign divides: an audit may have options, "furthest:epsilon=0.05/jsd>0.3".
+# The last sign divides: an audit may have options, as in "furthest:epsilon=0.05/jsd>0.3".
 _CONDITION = re.compile(r"(.+?)\s*(<=|>=|!=|<|>|=)\s*([^<>=!]+)")
 
 
 def check_conditions(text: str) -> list[tuple[str, str, str]]:
-    """(what, sign, value) of each condition in "matters=no; stable!=yes; permutation/tvd_median<0.05"; refused in words if unknown."""
+    """Parse conditions, and reject those that mean nothing.
+
+    Parameters
+    ----------
+    text : conditions separated by ";", each QUESTION=ANSWER or AUDIT/METRIC[@MEASURE]<NUMBER.
+
+    Returns
+    -------
+    (subject, sign, value) of each condition.
+
+    Examples
+    --------
+    >>> check_conditions("matters=no; permutation/tvd_median<0.05")
+    [('matters', '=', 'no'), ('permutation/tvd_median', '<', '0.05')]
+    """
     conditions = []
     for part in filter(None, (each.strip() for each in text.split(";"))):
-        found = _CONDITION.fullmatch(part)
-        if found is None:
+        match = _CONDITION.fullmatch(part)
+        if match is None:
             raise InputError(
-                f"Cannot read the condition {part!r}. Write QUESTION=ANSWER or AUDIT/METRIC[@MEASURE]<NUMBER, several with ; between."
+                f"Cannot read the condition {part!r}. Write QUESTION=ANSWER or "
+                "AUDIT/METRIC[@MEASURE]<NUMBER, and separate several conditions with ;"
             )
-        what, sign, value = found.groups()
-        if "/" in what:
-            if not _is_number(value):
+        subject, sign, value = match.groups()
+        if "/" in subject:
+            if not _is_finite(value):
                 raise InputError(
-                    f"The condition {part!r} compares with {value!r}, which is no number."
+                    f"The condition {part!r} compares with {value!r}, which is not a number."
                 )
-        elif what not in QUESTIONS or sign not in ("=", "!=") or value not in _ANSWERS:
+        elif subject not in _KEYS or sign not in ("=", "!=") or value not in ANSWERS:
             raise InputError(
-                f"Cannot read the condition {part!r}: a question is one of {', '.join(QUESTIONS)}, "
-                f"with = or != and one of {', '.join(_ANSWERS)}."
+                f"Cannot read the condition {part!r}: a question is one of {', '.join(_KEYS)}, "
+                f"with = or != and one of {', '.join(ANSWERS)}."
             )
-        conditions.append((what, sign, value))
+        conditions.append((subject, sign, value))
     if not conditions:
         raise InputError("There is no condition to fail on.")
     return conditions
 
 
-def met(results: Results, text: str) -> list[str]:
-    """The conditions that hold, each with what was found. A number that is missing or NaN meets every condition on it: it cannot be vouched for."""
+def conditions_met(results: Results, text: str) -> list[str]:
+    """The conditions that hold, each with the answer or number it was compared with.
+
+    A number that is missing or NaN meets every condition on it, so that it closes the gate.
+
+    Parameters
+    ----------
+    results : of an audit.
+    text : conditions, as for `check_conditions`.
+
+    Returns
+    -------
+    One text per condition that holds; empty if the gate is open.
+
+    Examples
+    --------
+    >>> import attnaudit
+    >>> from attnaudit.models.glass import Glass, glass_batch
+    >>> results = attnaudit.audit(Glass("inert"), glass_batch(), show_progress=False)
+    >>> conditions_met(results, "matters=no; points=no")
+    ["matters=no: the card says 'no'"]
+    """
     card = results.card()
-    held = []
-    for what, sign, value in check_conditions(text):
-        if "/" not in what:
-            answer = card[QUESTIONS[what]].answer
-            if _SIGNS[sign](answer, value):
-                held.append(f"{what}{sign}{value}: the card says {answer!r}")
+    met = []
+    for subject, sign, value in check_conditions(text):
+        condition = f"{subject}{sign}{value}"
+        if "/" not in subject:
+            answer = card[subject].answer
+            if _OPERATORS[sign](answer, value):
+                met.append(f"{condition}: the card says {answer!r}")
             continue
-        mean = _mean(results, what)
+        mean = _mean(results, subject)
         if math.isnan(mean):
-            held.append(f"{what}{sign}{value}: there is no such number here")
-        elif _SIGNS[sign](mean, float(value)):
-            held.append(f"{what}{sign}{value}: it is {mean:.4g}")
-    return held
+            met.append(f"{condition}: there is no such number here")
+        elif _OPERATORS[sign](mean, float(value)):
+            met.append(f"{condition}: it is {mean:.4g}")
+    return met
 
 
-def _is_number(text: str) -> bool:
+def _is_finite(text: str) -> bool:
+    """Nothing is ever below NaN: a gate on it would always be open."""
     try:
-        return math.isfinite(
-            float(text)
-        )  # nothing is ever below nan: such a gate would always be open
+        return math.isfinite(float(text))
     except ValueError:
         return False
 
 
-def _mean(results: Results, what: str) -> float:
-    """The overall mean of "audit/metric" or "audit/metric@measure"; over all rows where there are several."""
-    audit, _, rest = what.rpartition("/")
+def _mean(results: Results, name: str) -> float:
+    """The overall mean of "audit/metric" or "audit/metric@measure"; over rows if several."""
+    audit, _, rest = name.rpartition("/")
     metric, _, measure = rest.partition("@")
     return results.mean(audit, metric, measure)

@@ -1,4 +1,4 @@
-"""A mean with its interval, in words."""
+"""How numbers, shares and intervals are printed, on the card, the page and in tables."""
 
 from __future__ import annotations
 
@@ -6,15 +6,80 @@ import math
 from typing import Any
 
 NO_INTERVAL = "no interval (one example)"
+MISSING = "–"
 
 
 def is_missing(value: Any) -> bool:
-    """NaN, or None as JSON keeps it."""
+    """Whether a value is NaN, or None as JSON stores it."""
     return value is None or math.isnan(value)
 
 
-def with_interval(mean: str, low: Any, high: Any, number: Any) -> str:
-    """ "0.50 [0.41, 0.59]"; a single example has a mean and no interval. number: how low and high are printed."""
+def number(value: float | None, digits: int = 3, *, typographic: bool = False) -> str:
+    """A rounded number, never "-0.00"; a dash if it is missing.
+
+    Parameters
+    ----------
+    value : None or NaN if there is none.
+    digits : decimals.
+    typographic : print a true minus sign, as paper tables do.
+
+    Examples
+    --------
+    >>> number(-0.1264, 2), number(-0.001, 2), number(None)
+    ('-0.13', '0.00', '–')
+    """
+    if value is None or is_missing(value):
+        return MISSING
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        return text.lstrip("-")
+    return text.replace("-", "−") if typographic else text
+
+
+def percent(share: float | None, *, show_small: bool = False) -> str:
+    """A share in whole per cent; a dash if it is missing.
+
+    Parameters
+    ----------
+    share : between 0 and 1; None or NaN if there is none.
+    show_small : one decimal below 10 %, so that "0 %" means none at all.
+
+    Examples
+    --------
+    >>> percent(0.638), percent(0.003), percent(0.003, show_small=True)
+    ('64 %', '0 %', '0.3 %')
+    """
+    if share is None or is_missing(share):
+        return MISSING
+    digits = 1 if show_small and 0 < share < 0.1 else 0
+    return f"{100 * share:.{digits}f} %"
+
+
+def with_interval(
+    mean: float | None,
+    low: float | None,
+    high: float | None,
+    digits: int = 3,
+    *,
+    typographic: bool = False,
+) -> str:
+    """A mean with its interval; a single example has a mean and no interval.
+
+    Parameters
+    ----------
+    mean, low, high : None or NaN if there is none.
+    digits, typographic : as for `number`.
+
+    Examples
+    --------
+    >>> with_interval(0.5, 0.41, 0.59, 2)
+    '0.50 [0.41, 0.59]'
+    >>> with_interval(0.5, None, None, 2)
+    '0.50, no interval (one example)'
+    """
+    if is_missing(mean):
+        return MISSING
+    shown, *ends = (number(each, digits, typographic=typographic) for each in (mean, low, high))
     if is_missing(low) or is_missing(high):
-        return f"{mean}, {NO_INTERVAL}"
-    return f"{mean} [{number(low)}, {number(high)}]"
+        return f"{shown}, {NO_INTERVAL}"
+    return f"{shown} [{ends[0]}, {ends[1]}]"

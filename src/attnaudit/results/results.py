@@ -1,4 +1,4 @@
-"""What an audit found: every value, the summary, the card, and examples to look at. Shows itself in a notebook."""
+"""The results of an audit: every value, the summary, the card, and examples to look at."""
 
 from __future__ import annotations
 
@@ -13,12 +13,30 @@ import pandas as pd
 from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.card import Card
 from attnaudit.results.card_rules import make_card
-from attnaudit.results.rows import row_name
+from attnaudit.results.rows import METRIC_KEY, one_line_per_metric, row_name
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """`card()` to decide, `summary()` to report, `frame()` to analyse, `to_html()` to look."""
+    """The results of an audit; shows its card in a notebook.
+
+    `card()` to decide, `summary()` to report, `frame()` to analyse, `to_html()` to look.
+
+    Attributes
+    ----------
+    values : every value, one line each; see `frame`.
+    summaries : means with intervals, floors and ceilings, of all groups; see `summary`.
+    examples : the examples that were kept whole, with words and attention.
+    about : seed, classes, audits and measures used, and other facts; docs/store.md lists them.
+
+    Examples
+    --------
+    >>> import attnaudit
+    >>> from attnaudit.models.glass import Glass, glass_batch
+    >>> results = attnaudit.audit(Glass("shifted"), glass_batch(), show_progress=False)
+    >>> results.card().verdict
+    'Not as an explanation: it does not point at what matters.'
+    """
 
     values: pd.DataFrame = field(repr=False)
     summaries: pd.DataFrame = field(repr=False)
@@ -33,16 +51,24 @@ class Results:
         about: dict[str, Any],
         declarations: Mapping[str, Any],
     ) -> Results:
-        from attnaudit.results.summary import (
-            summarise,  # here, so that reading stored results needs no torch
-        )
+        """Summarise a collected table.
+
+        Parameters
+        ----------
+        table : the `value_table.Table` that was filled.
+        drawn : per batch, the examples to keep whole.
+        about : with at least `classes` and `seed`.
+        declarations : per audit, what its metrics mean.
+        """
+        # Imported here, so that reading stored results needs no torch.
+        from attnaudit.results.summary import summarise
 
         matrix, keys = table.wide()
         predicted = table.examples()["predicted"].to_numpy()
         summaries = summarise(
             matrix, keys, predicted, about["classes"], declarations, seed=about["seed"]
         )
-        examples = pd.DataFrame([each for batch in drawn for each in batch])
+        examples = pd.DataFrame([example for batch in drawn for example in batch])
         if len(examples):
             examples = examples.sort_values("example_id", kind="stable", ignore_index=True)
         return cls(table.long(), summaries, examples, about)
@@ -52,40 +78,57 @@ class Results:
         return make_card(self.summaries, self.about)
 
     def frame(self) -> pd.DataFrame:
-        """Every value, one line each: example_id label predicted length audit measure metric row value."""
+        """Every value, one line each.
+
+        Columns: example_id, label, predicted, length, audit, measure, metric, row, value.
+        """
         return self.values
 
     def summary(self, group: str = "all") -> pd.DataFrame:
-        """Means with intervals, floors and ceilings, overall ("all") or for one predicted class."""
+        """Means with intervals, floors and ceilings, one line per audit, measure, metric and row.
+
+        Parameters
+        ----------
+        group : "all" examples, or the name of a predicted class.
+        """
         part = self.summaries[self.summaries["group"] == group]
         return part.drop(columns="group").reset_index(drop=True)
 
     def mean(self, audit: str, metric: str, measure: str = "") -> float:
-        """The overall mean of one number, over all rows where there are several; NaN where there is none.
+        """The overall mean of a metric, over rows if there are several; NaN if there is none.
 
-        An audit without options stands also for the same one with options, if only that was run.
+        An audit without options also refers to the same one with options, if only that was run.
         """
         line = self.line(audit, metric, measure)
         return math.nan if line is None else float(line["mean"])
 
     def line(self, audit: str, metric: str, measure: str = "") -> pd.Series | None:
-        """The whole line of the summary behind `mean`: with interval, floor, ceiling, nan_share."""
+        """The line of the summary behind `mean`: with interval, floor, ceiling, nan_share."""
         part = self.summary()
         part = part[(part["metric"] == metric) & (part["measure"] == measure)]
         name = resolve_audit_name(audit, part["audit"].astype(str).unique())
         if name is None:
             return None
-        return part[part["audit"] == name].sort_values("row", kind="stable").iloc[0]
+        return one_line_per_metric(part[part["audit"] == name]).iloc[0]
 
     def row_name(self, row: int) -> str:
-        """What the row of `frame()` and `summary()` is: "layer 5 head 0" as the model counts them, or "row 5" if it has no such names.
+        """The name of a row: "layer 5 head 0" as the model counts them, or else "row 5".
 
-        For a column of them: `results.frame()["row"].map(results.row_name)`.
+        For a column of names: `results.frame()["row"].map(results.row_name)`.
         """
         return row_name(self.about, row)
 
     def examples_needed(self, width: float) -> pd.DataFrame:
-        """How many examples a 95 % interval of this whole width would take for each mean, beside how many there were."""
+        """How many examples a 95 % interval of this width would take, per line of the summary.
+
+        Parameters
+        ----------
+        width : of the whole interval, high − low.
+
+        Returns
+        -------
+        The column `needed`, next to the `count` of examples there were.
+        """
         from attnaudit.statistics.inference import examples_needed
 
         part = self.summary()
@@ -96,21 +139,30 @@ class Results:
                 (examples_needed(sd, width) for sd in part["sd"]), known, strict=True
             )
         ]
-        return part[["audit", "measure", "metric", "row", "mean", "sd", "count"]].assign(
+        return part[[*METRIC_KEY, "row", "mean", "sd", "count"]].assign(
             needed=pd.array(needed, dtype="Int64")
         )
 
     def save(self, folder: str | Path, *, force: bool = False) -> Path:
-        """Write values, summary, examples and card to a new folder, complete or not at all. `attnaudit.results.store.load_results` reads it back.
+        """Write values, summary, examples and card to a new folder, complete or not at all.
 
-        force: replace results that are there already. A folder with anything else in it is never touched.
+        `attnaudit.results.load_results` reads it back.
+
+        Parameters
+        ----------
+        folder : a new one; a folder with anything but results in it is never touched.
+        force : replace results that are there already.
+
+        Returns
+        -------
+        The folder.
         """
         from attnaudit.results.store import save_results
 
         return save_results(self, Path(folder), force=force)
 
     def to_html(self, path: str | Path) -> Path:
-        """One self-contained page: card, tables, heatmaps."""
+        """Write one self-contained page with card, tables and heatmaps."""
         from attnaudit.report.page import write_page
 
         return write_page([self], Path(path))

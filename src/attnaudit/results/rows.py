@@ -1,14 +1,106 @@
-"""The name of an attention row: by layer and head as the model counts them, from what is stored about an audit."""
+"""Attention rows: their names, the mean over them, and which row stands for a whole example.
+
+A site may attend in several rows (one per layer and head, or per sentence). A metric that is
+computed per row is also summarised as the mean over rows, stored as row `EVERY_ROW`. That mean
+stands for the example wherever one number is wanted: on the card, in comparisons and in tables.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-EVERY_ROW = -1  # the mean over rows, where a site has several
+import numpy as np
+import pandas as pd
+
+EVERY_ROW = -1  # the mean over rows, if a site has several
+METRIC_KEY = ["audit", "measure", "metric"]  # the columns that identify a metric
+
+
+def mean_over_rows(values: Any) -> Any:
+    """The mean over rows of each example, undefined values left out.
+
+    Parameters
+    ----------
+    values : (examples, rows), a torch tensor or a numpy array; NaN where a row has no value.
+
+    Returns
+    -------
+    (examples,) of the same type; NaN for an example without any value.
+
+    Examples
+    --------
+    >>> mean_over_rows(np.array([[1.0, 3.0], [np.nan, 5.0]])).tolist()
+    [2.0, 5.0]
+    """
+    if not isinstance(values, np.ndarray):
+        return values.nanmean(1)  # a torch tensor
+    count, rows = values.shape
+    return mean_by_example(np.repeat(np.arange(count), rows), values.ravel(), count)
+
+
+def mean_by_example(example: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    """The mean over rows from a long table, one line per example and row.
+
+    Parameters
+    ----------
+    example : (lines,) the number of each line's example, below `count`.
+    values : (lines,) NaN where a row has no value.
+    count : number of examples.
+
+    Returns
+    -------
+    (count,) NaN for an example without any value.
+
+    Examples
+    --------
+    >>> mean_by_example(np.array([0, 0, 1]), np.array([1.0, 3.0, 5.0]), 2).tolist()
+    [2.0, 5.0]
+    """
+    known = ~np.isnan(values)
+    rows = np.bincount(example[known], minlength=count)
+    total = np.bincount(example[known], weights=values[known], minlength=count)
+    return np.where(rows > 0, total / np.maximum(rows, 1), np.nan)
+
+
+def one_line_per_metric(lines: pd.DataFrame) -> pd.DataFrame:
+    """Of the lines that differ only in `row`, keep the one that stands for the whole example.
+
+    That is the mean over rows if there are several, and the only row otherwise.
+
+    Parameters
+    ----------
+    lines : with the columns audit, measure, metric, row and, in a summary, group.
+
+    Examples
+    --------
+    >>> lines = pd.DataFrame({"audit": "a", "measure": "", "metric": ["x", "x", "x", "y"],
+    ...                       "row": [0, 1, EVERY_ROW, 0]})
+    >>> one_line_per_metric(lines)[["metric", "row"]].values.tolist()
+    [['x', -1], ['y', 0]]
+    """
+    keys = [*METRIC_KEY, "group"] if "group" in lines else METRIC_KEY
+    lowest = lines.groupby(keys, observed=True, sort=False)["row"].transform("min")
+    return lines[lines["row"] == lowest]
+
+
+def has_several_rows(lines: pd.DataFrame) -> pd.Series:
+    """For each line, whether its metric has more than one row (the mean over rows aside)."""
+    rows = lines["row"].where(lines["row"] != EVERY_ROW)
+    return rows.groupby([lines[key] for key in METRIC_KEY], observed=True).transform("nunique") > 1
 
 
 def row_names(about: dict[str, Any]) -> list[str]:
-    """One name per row: those the model gave, or of layers × heads; otherwise "row 0", "row 1", …"""
+    """One name per row: as the model names them, by layer and head, or "row 0", "row 1", …
+
+    Parameters
+    ----------
+    about : what is stored about an audit (`Results.about`).
+
+    Examples
+    --------
+    >>> row_names({"rows": 2, "row_names": ["layer 5 head 0", "layer 5 head 7"]})
+    ['layer 5 head 0', 'layer 5 head 7']
+    """
     count = int(about.get("rows", 1))
     given = about.get("row_names")
     if given and len(given) == count:
@@ -19,7 +111,7 @@ def row_names(about: dict[str, Any]) -> list[str]:
 
 
 def row_name(about: dict[str, Any], row: int) -> str:
-    """ "layer 5 head 0"; row -1 is the mean over all of them."""
+    """The name of one row, such as "layer 5 head 0"; row -1 is the mean over all of them."""
     if row == EVERY_ROW:
         return "mean of all rows"
     names = row_names(about)
@@ -27,12 +119,12 @@ def row_name(about: dict[str, Any], row: int) -> str:
 
 
 def are_heads(about: dict[str, Any]) -> bool:
-    """Whether the rows are known to be heads, so that they may be called so."""
+    """Whether the rows are known to be attention heads."""
     return all("head" in name for name in row_names(about))
 
 
 def _by_layer_and_head(model: dict[str, Any], count: int) -> list[str] | None:
-    """For runs stored before the names were: Hugging Face models list their layers and heads, rows go layer by layer."""
+    """Names for runs stored before names were: Hugging Face models list their layers and heads."""
     layers, heads = model.get("layers"), model.get("heads")
     if (
         not isinstance(layers, list)

@@ -1,4 +1,7 @@
-"""What stored results must hold to be read: the keys of run.json, the columns of each table. Files may be damaged or come from anyone."""
+"""What stored results must hold to be read: the keys of run.json, the columns of each table.
+
+Files may be damaged, or written by anyone.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from attnaudit.core.errors import InputError
+from attnaudit.results.rows import METRIC_KEY
 
 Check = Callable[[Any], bool]
 
@@ -61,7 +65,7 @@ _ABOUT: Mapping[str, tuple[Check, str]] = {
     "classes": (_are_classes, "a list of at least two different names"),
     "has_readout": (_is_bool, "true or false"),
 }
-# What may be missing in results of earlier versions, or of another kind.
+# What results of earlier versions, or of another kind, may lack.
 _ABOUT_OPTIONAL: Mapping[str, tuple[Check, str]] = {
     "audits": (_list_of(_is_text), "a list of names"),
     "measures": (_list_of(_is_text), "a list of names"),
@@ -92,7 +96,7 @@ _RUN_OPTIONAL: Mapping[str, tuple[Check, str]] = {
     "seconds": (_dict_of(_is_number), "seconds by stage"),
     "threads": (_is_count, "a count"),
 }
-# The keys that each of these has, where it is there at all.
+# The keys that each of these must have if it is there.
 _PARTS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
     "choices": {
         "dataset": (_is_text, "a choice"),
@@ -134,7 +138,7 @@ _RECIPE: Mapping[str, tuple[Check, str]] = {
 
 
 def check_details(path: Path, details: dict[str, Any]) -> None:
-    """Reject a run.json in which something that is read later is missing or of another type."""
+    """Reject a run.json in which something that is read later is missing or of the wrong type."""
     about = details.get("about")
     if not isinstance(about, dict):
         raise InputError(f"{path} is damaged: `about` is missing. Run it again with --force.")
@@ -150,16 +154,22 @@ def check_details(path: Path, details: dict[str, Any]) -> None:
 
 
 def _check(
-    path: Path, where: str, found: dict[str, Any], keys: Mapping[str, tuple[Check, str]], *, optional: bool = False
-) -> None:  # fmt: skip
+    path: Path,
+    prefix: str,
+    content: dict[str, Any],
+    keys: Mapping[str, tuple[Check, str]],
+    *,
+    optional: bool = False,
+) -> None:
     for key, (check, expected) in keys.items():
-        if optional and key not in found:
+        if optional and key not in content:
             continue
-        if key not in found or not check(found[key]):
-            got = repr(found[key])[:60] if key in found else "nothing"
-            name = f"{where}.{key}" if where else key
+        if key not in content or not check(content[key]):
+            got = repr(content[key])[:60] if key in content else "nothing"
+            name = f"{prefix}.{key}" if prefix else key
             raise InputError(
-                f"{path} is damaged: `{name}` should be {expected}, got {got}. Run it again with --force."
+                f"{path} is damaged: `{name}` should be {expected}, got {got}. "
+                "Run it again with --force."
             )
 
 
@@ -192,6 +202,7 @@ _TABLES = {
 
 
 def read_parquet(path: Path) -> pd.DataFrame:
+    """A parquet file; an InputError if it cannot be read."""
     import pyarrow as pa
 
     try:
@@ -211,19 +222,23 @@ def read_parquet(path: Path) -> pd.DataFrame:
 
 
 def read_table(path: Path, name: str, classes: int) -> pd.DataFrame:
-    """values, summary or examples, with the columns and types that everything else relies on."""
+    """Read a stored table with the columns and types that everything else relies on.
+
+    Parameters
+    ----------
+    path : of the parquet file.
+    name : "values", "summary" or "examples".
+    classes : number of classes.
+    """
     frame = read_parquet(path)
     if name == "examples" and not len(frame):
-        return frame  # none was kept
+        return frame  # no example was kept
     columns = _TABLES[name]
-    wrong = [each for each in columns.text if not _holds_text(frame, each)]
-    wrong += [
-        each for each in columns.whole if not _holds(frame, each, pd.api.types.is_integer_dtype)
-    ]
-    wrong += [
-        each for each in columns.numbers if not _holds(frame, each, pd.api.types.is_float_dtype)
-    ]
-    wrong += [each for each in columns.lists if not _holds_lists(frame, each)]
+    integers, floats = pd.api.types.is_integer_dtype, pd.api.types.is_float_dtype
+    wrong = [column for column in columns.text if not _holds_text(frame, column)]
+    wrong += [column for column in columns.whole if not _holds(frame, column, integers)]
+    wrong += [column for column in columns.numbers if not _holds(frame, column, floats)]
+    wrong += [column for column in columns.lists if not _holds_lists(frame, column)]
     if not wrong and "predicted" in frame:
         inside = frame["predicted"].between(0, classes - 1) & frame["label"].between(
             -1, classes - 1
@@ -233,15 +248,12 @@ def read_table(path: Path, name: str, classes: int) -> pd.DataFrame:
         wrong += _unequal(frame, classes)
     if wrong:
         raise InputError(
-            f"{path} is damaged: {wrong[0]} is missing or does not hold what it should. Run it again with --force."
+            f"{path} is damaged: {wrong[0]} is missing or does not hold what it should. "
+            "Run it again with --force."
         )
-    for each in (
-        "audit",
-        "measure",
-        "metric",
-    ):  # pyarrow gives text back where a file was written by other tools
-        if name == "values" and not isinstance(frame[each].dtype, pd.CategoricalDtype):
-            frame[each] = frame[each].astype("category")
+    for column in METRIC_KEY:  # plain text if other tools have written the file
+        if name == "values" and not isinstance(frame[column].dtype, pd.CategoricalDtype):
+            frame[column] = frame[column].astype("category")
     return frame
 
 
@@ -266,7 +278,10 @@ def _holds_lists(frame: pd.DataFrame, column: str) -> bool:
 
 
 def _unequal(frame: pd.DataFrame, classes: int) -> list[str]:
-    """Columns of examples whose lists do not fit each other: one weight per item and row, one probability per class."""
+    """Columns of examples whose lists do not match in length.
+
+    There is one weight per item and row, and one probability per class.
+    """
     for line in frame.itertuples():
         count = len(line.tokens)
         attention = _numbers(line.attention)
@@ -282,17 +297,17 @@ def _unequal(frame: pd.DataFrame, classes: int) -> list[str]:
             ("evidence", count),
             ("readout", count * classes),
         ):
-            found = getattr(line, name, None)
+            stored = getattr(line, name, None)
             if (
-                found is not None
-                and not _is_nan(found)
-                and ((numbers := _numbers(found)) is None or len(numbers) != size)
+                stored is not None
+                and not _is_nan(stored)
+                and ((numbers := _numbers(stored)) is None or len(numbers) != size)
             ):
                 return [name]
-        for each in line.scores:
-            if not (isinstance(each, dict) and isinstance(each.get("measure"), str)):
+        for score in line.scores:
+            if not (isinstance(score, dict) and isinstance(score.get("measure"), str)):
                 return ["scores"]
-            numbers = _numbers(each.get("values"))
+            numbers = _numbers(score.get("values"))
             if numbers is None or len(numbers) not in (count, len(attention)):
                 return ["scores"]
     return []
@@ -300,10 +315,10 @@ def _unequal(frame: pd.DataFrame, classes: int) -> list[str]:
 
 def _numbers(values: Any) -> np.ndarray | None:
     try:
-        found = np.asarray(values, dtype=float)
+        numbers = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         return None
-    return found if found.ndim == 1 else None
+    return numbers if numbers.ndim == 1 else None
 
 
 def _is_nan(value: Any) -> bool:

@@ -1,4 +1,7 @@
-"""One directory per run. `run.json` is written last and names every other file with its checksum. Never pickle."""
+"""One directory per run: written completely or not at all, and read back as it was written.
+
+`run.json` is written last and lists every other file with its checksum. Nothing is pickled.
+"""
 
 from __future__ import annotations
 
@@ -12,55 +15,73 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
-from attnaudit.core.output_files import sha256, whole_file
-from attnaudit.core.output_folders import MARKS, write_folder
+from attnaudit.core.output_folders import write_folder
 from attnaudit.core.temporary import is_temporary
+from attnaudit.results.checksums import check_files, read_mark, write_json, write_mark
 from attnaudit.results.results import Results
-from attnaudit.results.schema import check_details, read_parquet, read_table
+from attnaudit.results.schema import check_details, read_table
 
 RUN = "run.json"
 TABLES = ("values", "summary", "examples")
-FORMAT = 1
+FORMAT = 1  # the schema version: what run.json stores under "format"
 _DEFAULTS = {"model": "attentive", "output": "linear_query", "variant": "ordinary"}
 
 
 def run_name(choices: dict[str, Any]) -> str:
-    """A readable name with a hash of all the choices: the same choices, the same directory, anywhere."""
+    """The name of a run's directory: readable, and ending in a hash of all its choices.
+
+    Parameters
+    ----------
+    choices : everything that decides the numbers; the same choices give the same name anywhere.
+
+    Examples
+    --------
+    >>> run_name({"dataset": "keyword:test=60", "encoder": "average", "seed": 0})
+    'keyword_test=60-average-seed_0-1c21336f'
+    """
     digest = hashlib.blake2b(
         json.dumps(choices, sort_keys=True).encode(), digest_size=4
     ).hexdigest()
-    shown = "-".join(telling(choices))
-    return f"{file_name(shown)[:80]}-{digest}"
+    readable = file_name("-".join(distinguishing_choices(choices)))
+    return f"{readable[:80]}-{digest}"
 
 
 def file_name(text: str) -> str:
-    """The text with all that could trouble a file system as underscores."""
+    """The text with every character that may trouble a file system as an underscore.
+
+    Examples
+    --------
+    >>> file_name("mutual_information:clusters=50, seed 0")
+    'mutual_information_clusters=50_seed_0'
+    """
     return re.sub(r"[^A-Za-z0-9.=-]+", "_", text)
 
 
-def telling(choices: dict[str, Any]) -> list[str]:
-    """The choices that tell runs apart at a glance: the usual five, and others where they are not the default."""
-    usual = [
+def distinguishing_choices(choices: dict[str, Any]) -> list[str]:
+    """The choices that a run's name shows: the usual five, and others unless they are the default.
+
+    Examples
+    --------
+    >>> distinguishing_choices({"dataset": "sst", "encoder": "bilstm", "seed": 3})
+    ['sst', 'bilstm', 'seed 3']
+    """
+    shown = [
         str(choices[key])
         for key in ("dataset", "encoder", "scorer", "projection")
         if key in choices
     ]
-    unusual = [
+    shown += [
         str(choices[key])
         for key, default in _DEFAULTS.items()
         if choices.get(key, default) != default
     ]
-    return (
-        [*usual, *unusual, f"seed {choices['seed']}"] if "seed" in choices else [*usual, *unusual]
-    )
+    return [*shown, f"seed {choices['seed']}"] if "seed" in choices else shown
 
 
 def is_complete(folder: Path) -> bool:
-    """Finished, by a version whose format this one reads; never a folder that is being written."""
+    """Whether a run is finished, and of the schema version that this version of attnaudit reads."""
     if is_temporary(folder):
         return False
     try:
@@ -70,135 +91,108 @@ def is_complete(folder: Path) -> bool:
 
 
 def find_runs(folders: Iterable[Path]) -> list[Path]:
-    """The runs named, or held by a folder named; unfinished ones within such a folder are left out."""
-    found: list[Path] = []
+    """The given runs, and the finished ones directly within given folders.
+
+    A folder without any finished run is returned itself, so that reading it says what is wrong.
+    """
+    runs: list[Path] = []
     for folder in folders:
-        below = _runs_below(folder)
-        found += below if below and not is_complete(folder) else [folder]
-    return found
+        below = _finished_runs_in(folder)
+        runs += below if below and not is_complete(folder) else [folder]
+    return runs
 
 
-def _runs_below(folder: Path) -> list[Path]:
+def _finished_runs_in(folder: Path) -> list[Path]:
     try:
         return sorted(each for each in folder.iterdir() if is_complete(each))
-    except OSError:  # not a folder, or gone meanwhile: whoever reads it says so
+    except OSError:  # not a folder, or gone by now: reading it says so
         return []
 
 
 def load_readable(folders: Iterable[Path]) -> list[tuple[Path, Results]]:
-    """Every run that can be read, in order; the others are named and left out. An error if none can."""
+    """Load every run that can be read, in order; a notice names each of the others.
+
+    Raises
+    ------
+    InputError
+        If none can be read.
+    """
     readable: list[tuple[Path, Results]] = []
-    wrong: list[str] = []
+    errors: list[str] = []
     for folder in folders:
         try:
             readable.append((folder, load_results(folder)))
         except InputError as error:
-            wrong.append(str(error))
-    if wrong and not readable:
-        raise InputError("\n".join(wrong))
-    for reason in wrong:
+            errors.append(str(error))
+    if errors and not readable:
+        raise InputError("\n".join(errors))
+    for reason in errors:
         notice(f"left out: {reason}")
     return readable
 
 
 def save_results(results: Results, folder: Path, *, force: bool = False) -> Path:
-    """The results alone, of a model that is kept elsewhere; complete or not at all."""
+    """Write results without a model to a folder of their own, complete or not at all.
+
+    Parameters
+    ----------
+    results : of an audit.
+    folder : a new one, unless `force` allows to replace earlier results.
+
+    Returns
+    -------
+    The folder.
+    """
     return write_folder(folder, lambda draft: write_results(results, draft), replace=force)
 
 
 def write_results(results: Results, folder: Path, *, run: dict[str, Any] | None = None) -> None:
-    """values.parquet, summary.parquet, examples.parquet, card.json and, last, run.json with the checksums of all files there."""
+    """Write the tables, card.json and, last, run.json with the checksums of all files there.
+
+    Parameters
+    ----------
+    results : of an audit.
+    folder : exists, and may hold other files of the run already, such as its model.
+    run : what run.json says besides the schema version, `about` and the versions.
+    """
     results.values.to_parquet(folder / "values.parquet", index=False)
     results.summaries.to_parquet(folder / "summary.parquet", index=False)
     results.examples.to_parquet(folder / "examples.parquet", index=False)
-    about = {
-        key: value for key, value in results.about.items() if key != "run"
-    }  # of a run that was read back
+    # Results that were read back hold the earlier run.json in "run".
+    about = {key: value for key, value in results.about.items() if key != "run"}
     details = {"format": FORMAT, "about": about, "versions": versions(), **(run or {})}
-    # The card that reading the folder back gives.
+    # The card depends on what made the results: write the one that reading the folder back gives.
     stored = replace(results, about={**about, "run": details})
     write_json(folder / "card.json", stored.card().as_dict())
     write_mark(folder / RUN, details)
 
 
-def write_mark(path: Path, content: dict[str, Any]) -> None:
-    """The JSON file that makes a folder complete: `content`, the checksums of the folder's other files, and its own."""
-    others = sorted(each for each in path.parent.iterdir() if each.is_file() and each != path)
-    known = {key: value for key, value in content.items() if key not in ("files", "checksum")}
-    whole = _plain(
-        {
-            **known,
-            "files": {
-                each.name: {"bytes": each.stat().st_size, "sha256": sha256(each)} for each in others
-            },
-        }
-    )
-    write_json(path, {**whole, "checksum": _checksum(whole)})
-
-
-def read_mark(path: Path) -> dict[str, Any]:
-    """What `write_mark` wrote; rejected if it is damaged. Marks of earlier versions have no checksum."""
-    folder = path.parent
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} cannot be read ({str(error)[:200]}). Make the results again."
-        ) from error
-    if not isinstance(found, dict):
-        raise InputError(
-            f"{path} is damaged: expected a JSON object, got {type(found).__name__}. Make the results again."
-        )
-    if "checksum" in found or "files" in found:
-        rest = {key: value for key, value in found.items() if key != "checksum"}
-        if found.get("checksum") != _checksum(rest) or not isinstance(found.get("files"), dict):
-            raise InputError(
-                f"{path} was changed or damaged after it was written: its checksum does not fit. Make the results again, or take {folder} "
-                "from a copy that is whole."
-            )
-    return found
-
-
-def check_files(folder: Path, details: dict[str, Any], names: Iterable[str]) -> None:
-    """Reject files that are missing or are not, byte for byte, what the mark says. Without checksums only their presence is checked."""
-    listed = details.get("files", {})
-    for name in names:
-        path = folder / name
-        if not path.is_file():
-            raise InputError(f"{folder} has lost {name}. Run it again with --force.")
-        if name in listed and _differs(path, listed[name]):
-            raise InputError(
-                f"{path} is damaged: its checksum is not the one in {RUN}. Run it again with --force, or take it from a copy that is whole."
-            )
-
-
-def verify_folder(folder: Path) -> str:
-    """ "whole", "damaged: …", or "cannot be verified: …" for results of a version that kept no checksums."""
-    try:
-        mark = read_mark(next(folder / name for name in MARKS if (folder / name).is_file()))
-    except InputError as error:
-        return f"damaged: {error}"
-    if "files" not in mark:
-        return f"cannot be verified: attnaudit {mark.get('versions', {}).get('attnaudit', 'of an early version')} kept no checksums"
-    wrong = [name for name, told in mark["files"].items() if _differs(folder / name, told)]
-    return f"damaged: {', '.join(wrong)}" if wrong else f"whole ({len(mark['files']) + 1} files)"
-
-
-def find_results(folders: Iterable[Path]) -> list[Path]:
-    """Runs and findings: those named, and all those below."""
-    found: list[Path] = []
-    for folder in folders:
-        if not folder.is_dir():
-            raise InputError(f"There is no directory {folder}.")
-        marked = {path.parent for name in MARKS for path in folder.rglob(name)}
-        here = sorted(each for each in marked if not any(map(is_temporary, (each, *each.parents))))
-        if not here:
-            raise InputError(f"{folder} holds no results of attnaudit: there is nothing to verify.")
-        found += here
-    return found
-
-
 def load_results(folder: str | Path) -> Results:
+    """Read stored results.
+
+    Parameters
+    ----------
+    folder : of a finished run, or of results that `Results.save` wrote.
+
+    Returns
+    -------
+    Results, with run.json as `about["run"]`.
+
+    Raises
+    ------
+    InputError
+        If the folder is not a complete run, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import attnaudit
+    >>> from attnaudit.models.glass import Glass, glass_batch
+    >>> results = attnaudit.audit(Glass("oracle"), glass_batch(8), show_progress=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_results(results.save(Path(folder) / "run")).values.equals(results.values)
+    True
+    """
     folder = Path(folder)
     details = read_run(folder)
     check_files(folder, details, (f"{name}.parquet" for name in TABLES))
@@ -209,22 +203,14 @@ def load_results(folder: str | Path) -> Results:
     return Results(values, summaries, examples, about={**details["about"], "run": details})
 
 
-def read_findings(
-    folder: Path, mark: str, detail: str
-) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
-    """What an intervention or a corpus audit found: its JSON object, its summary, and the numbers behind that."""
-    about = read_mark(folder / mark)
-    if not all(isinstance(about.get(key), str) for key in ("name", "question")):
-        raise InputError(
-            f"{folder / mark} is damaged: it does not say what was found. Make the findings again."
-        )
-    check_files(folder, about, (f"{name}.parquet" for name in ("summary", detail)))
-    summary, rest = (read_parquet(folder / f"{name}.parquet") for name in ("summary", detail))
-    return about, summary, rest
-
-
 def read_run(folder: Path, *, draft: bool = False) -> dict[str, Any]:
-    """run.json of a complete run; draft: of one that is still being put in place."""
+    """run.json of a complete run.
+
+    Parameters
+    ----------
+    folder : of the run.
+    draft : the run is still being written, and is not checked.
+    """
     if draft:
         return read_mark(folder / RUN)
     if not folder.is_dir():
@@ -239,45 +225,12 @@ def read_run(folder: Path, *, draft: bool = False) -> dict[str, Any]:
     return details
 
 
-def write_json(path: Path, content: Any) -> None:
-    """Whole or not at all; NaN and infinity, which are no JSON, as null."""
-    with whole_file(path) as draft:
-        draft.write_text(
-            json.dumps(_plain(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
-
-
 def versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
+    """The versions of Python, attnaudit and the libraries that may change numbers."""
+    installed = {"python": platform.python_version()}
     for name in ("attnaudit", "torch", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn"):
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
-
-
-def _differs(path: Path, told: Any) -> bool:
-    try:
-        return (
-            not isinstance(told, dict)
-            or path.stat().st_size != told.get("bytes")
-            or sha256(path) != told.get("sha256")
-        )
-    except OSError:
-        return True
-
-
-def _checksum(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _plain(content: Any) -> Any:
-    """NaN and infinity are no JSON: null."""
-    if isinstance(content, dict):
-        return {str(key): _plain(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_plain(value) for value in content]
-    if isinstance(content, float) and content - content != 0:
-        return None
-    return content
+            installed[name] = "not installed"
+    return installed

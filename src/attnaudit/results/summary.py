@@ -1,4 +1,4 @@
-"""Means with intervals, floors and ceilings: overall and by predicted class, never one number without the others."""
+"""Means with intervals, floors and ceilings, over all examples and by predicted class."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+import torch
 from torch import Tensor
 
 from attnaudit.audits.declaration import Declaration
-from attnaudit.results.rows import EVERY_ROW
+from attnaudit.results.rows import EVERY_ROW, METRIC_KEY, mean_over_rows
 from attnaudit.results.value_table import Key
 from attnaudit.statistics import bootstrap
 
@@ -25,7 +26,32 @@ def summarise(
     *,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """One line for each (audit, measure, metric, row, group): mean sd low high nan_share count floor ceiling relative compared."""
+    """Summarise each column of a matrix, over all examples and by predicted class.
+
+    Parameters
+    ----------
+    matrix : (examples, columns) NaN where a value is undefined.
+    keys : (audit, measure, metric, row) of each column.
+    predicted : (examples,) the predicted class of each example.
+    classes : the name of each class.
+    declarations : per audit, the floors and ceilings of its metrics.
+    seed : of the bootstrap.
+
+    Returns
+    -------
+    One line per audit, measure, metric, row and group, with the columns mean, low, high, sd,
+    nan_share, count, floor, ceiling, relative and compared. A metric with several rows also gets
+    their mean, as row -1.
+
+    Examples
+    --------
+    >>> import torch
+    >>> values, keys = torch.tensor([[0.25], [0.75]]), [("mine", "", "number", 0)]
+    >>> declared = {"mine": Declaration("", {})}
+    >>> summary = summarise(values, keys, np.array([0, 1]), ["no", "yes"], declared)
+    >>> summary[["group", "mean", "count"]].values.tolist()
+    [['all', 0.5, 2], ['no', 0.25, 1], ['yes', 0.75, 1]]
+    """
     if not keys:
         return pd.DataFrame(columns=_COLUMNS)
     matrix, keys = _with_row_means(matrix, keys)
@@ -37,9 +63,9 @@ def summarise(
             continue
         part = matrix[members]
         interval = bootstrap(part, seed=seed)
-        frame = pd.DataFrame(keys, columns=["audit", "measure", "metric", "row"])
+        frame = pd.DataFrame(keys, columns=[*METRIC_KEY, "row"])
         frame["group"] = group
-        frame["mean"], frame["low"], frame["high"] = (each.numpy() for each in interval[:3])
+        frame["mean"], frame["low"], frame["high"] = (ends.numpy() for ends in interval[:3])
         frame["sd"] = _sd(part.numpy())
         frame["nan_share"] = interval.nan_share.numpy()
         frame["count"] = int(members.sum())
@@ -48,14 +74,12 @@ def summarise(
 
 
 def _with_row_means(matrix: Tensor, keys: list[Key]) -> tuple[Tensor, list[Key]]:
-    """Add, for every metric that has several rows, its mean over them."""
-    import torch
-
-    rows: dict[tuple[str, str, str], list[int]] = {}
-    for at, (audit, measure, metric, _) in enumerate(keys):
-        rows.setdefault((audit, measure, metric), []).append(at)
-    several = {key: at for key, at in rows.items() if len(at) > 1}
-    means = [matrix[:, at].nanmean(1) for at in several.values()]
+    """Add a column with the mean over rows of every metric that has several."""
+    columns: dict[tuple[str, str, str], list[int]] = {}
+    for index, (audit, measure, metric, _) in enumerate(keys):
+        columns.setdefault((audit, measure, metric), []).append(index)
+    several = {key: indices for key, indices in columns.items() if len(indices) > 1}
+    means = [mean_over_rows(matrix[:, indices]) for indices in several.values()]
     added: list[Key] = [(*key, EVERY_ROW) for key in several]
     return torch.cat([matrix, *(mean[:, None] for mean in means)], 1), [*keys, *added]
 
@@ -76,38 +100,37 @@ def _with_bounds(
     keys: list[Key],
     declarations: Mapping[str, Declaration],
 ) -> pd.DataFrame:
-    """floor and ceiling of each declared metric, where they are metrics themselves over the examples that have the value too; and where the
-    mean lies between them, 0 at the floor and 1 at the ceiling, over the examples that have all three: `compared` is their share of
-    those that have the value."""
-    place = {key: at for at, key in enumerate(keys)}
+    """Add floor, ceiling, relative and compared of each declared metric.
+
+    A floor or ceiling that is a metric is its mean over the examples that have the value too.
+    `relative` is where the mean lies between them, 0 at the floor and 1 at the ceiling, over the
+    examples that have all three; `compared` is the share of these among those that have the value.
+    """
+    index_of = {key: index for index, key in enumerate(keys)}
 
     def column(audit: str, bound: str | float, row: int) -> np.ndarray:
         if not isinstance(bound, str):
             return np.full(len(values), float(bound))
         metric, _, measure = bound.partition("@")
-        # Of the same row, or of the example as a whole where it is not by row.
-        at = place.get((audit, measure, metric, row), place.get((audit, measure, metric, 0)))
-        return np.full(len(values), np.nan) if at is None else values[:, at]
+        # Of the same row, or of the whole example if the bound is not computed per row.
+        whole = index_of.get((audit, measure, metric, 0))
+        index = index_of.get((audit, measure, metric, row), whole)
+        return np.full(len(values), np.nan) if index is None else values[:, index]
 
     lines = []
-    for at, (audit, _, metric, row) in enumerate(keys):
-        value, declared = values[:, at], declarations[audit].metrics.get(metric)
-        floor, ceiling = (
-            np.full(len(values), np.nan) if declared is None else column(audit, bound, row)
-            for bound in (
-                (np.nan, np.nan) if declared is None else (declared.floor, declared.ceiling)
-            )
-        )
+    for index, (audit, _, metric, row) in enumerate(keys):
+        value, declared = values[:, index], declarations[audit].metrics.get(metric)
+        bounds = (np.nan, np.nan) if declared is None else (declared.floor, declared.ceiling)
+        floor, ceiling = (column(audit, bound, row) for bound in bounds)
         known = np.isfinite(value)
         whole = known & np.isfinite(floor) & np.isfinite(ceiling)
-        low, mean, high = (_mean(each[whole]) for each in (floor, value, ceiling))
+        low, mean, high = (_mean(part[whole]) for part in (floor, value, ceiling))
         lines.append(
             {
                 "floor": _mean(floor[known & np.isfinite(floor)]),
                 "ceiling": _mean(ceiling[known & np.isfinite(ceiling)]),
-                "relative": (mean - low) / (high - low)
-                if high != low
-                else np.nan,  # the ceiling is below where less is better
+                # The ceiling is below the floor if lower is better.
+                "relative": (mean - low) / (high - low) if high != low else np.nan,
                 "compared": whole.sum() / known.sum() if known.any() else np.nan,
             }
         )
@@ -130,4 +153,4 @@ _STATISTICS = (
     "relative",
     "compared",
 )
-_COLUMNS = ["audit", "measure", "metric", "row", "group", *_STATISTICS]
+_COLUMNS = [*METRIC_KEY, "row", "group", *_STATISTICS]

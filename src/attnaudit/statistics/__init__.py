@@ -1,6 +1,8 @@
-"""Every statistic of the audits: rank correlations, distances between distributions, entropy, bootstrap.
+"""The statistics of the audits, batched and masked.
 
-Batched and masked; computed and returned in float64, whatever float comes in.
+Rank correlations, agreement of top-k lists, distances between distributions, entropy and bootstrap
+intervals are exported here; retrieval scores, tests over several runs and classification scores
+are in their modules. Everything is computed and returned in float64.
 """
 
 from attnaudit.statistics.bootstrap import Interval, bootstrap

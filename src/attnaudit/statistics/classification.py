@@ -1,4 +1,4 @@
-"""How well a model does its task: accuracy, F1, ROC-AUC."""
+"""Classification performance: accuracy, F1, ROC-AUC."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from torch import Tensor
 
 
 def performance(labels: Tensor, probs: Tensor) -> dict[str, float]:
-    """labels (B,), probs (B,C). F1 is of class 1 for two classes and macro for more; ROC-AUC for two classes only."""
+    """Accuracy, F1 and, for two classes, ROC-AUC of probs (B,C) against labels (B,).
+
+    F1 is that of class 1 for two classes, and the macro average for more.
+    """
     truth, predicted = labels.numpy(), probs.argmax(-1).numpy()
     two = probs.shape[1] == 2
     scores = {
@@ -24,13 +27,12 @@ def performance(labels: Tensor, probs: Tensor) -> dict[str, float]:
 
 
 def selection_score(labels: Tensor, probs: Tensor, *, wanted: str = "auto") -> tuple[str, float]:
-    """What the best epoch is chosen by. auto: ROC-AUC for two classes, accuracy otherwise (Jain & Wallace's released code)."""
+    """The score that selects the best epoch, and its name.
+
+    auto: ROC-AUC for two classes, accuracy otherwise, as in the code that Jain & Wallace released.
+    """
     scores = performance(labels, probs)
-    name = (
-        wanted
-        if wanted in scores
-        else "roc_auc"
-        if wanted == "auto" and "roc_auc" in scores
-        else "accuracy"
-    )
+    name = "roc_auc" if wanted == "auto" else wanted
+    if name not in scores:
+        name = "accuracy"
     return name, scores[name]

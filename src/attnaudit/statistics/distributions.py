@@ -1,4 +1,4 @@
-"""Distances between distributions, and how spread out one is. Batched and masked; in float64, whatever float comes in."""
+"""Distances between distributions, and entropy. Batched and masked, in float64."""
 
 from __future__ import annotations
 
@@ -11,46 +11,91 @@ from attnaudit.core import masking
 
 
 def tvd(p: Tensor, q: Tensor) -> Tensor:
-    """How far apart are two distributions (…,N)? (…), half the L1 distance: 0 the same, 1 disjoint."""
+    """Total variation distance: half the L1 distance. 0 equal, 1 disjoint.
+
+    Parameters
+    ----------
+    p, q : Tensor, (…,N)
+        Distributions; leading dimensions broadcast.
+
+    Returns
+    -------
+    Tensor, (…)
+
+    Examples
+    --------
+    >>> tvd(torch.tensor([0.5, 0.5]), torch.tensor([0.25, 0.75]))
+    tensor(0.2500, dtype=torch.float64)
+    """
     return (p.double() - q.double()).abs().sum(-1) / 2
 
 
 def jsd(p: Tensor, q: Tensor, mask: Tensor | None = None) -> Tensor:
-    """How far apart are two distributions (…,N), in nats? (…), 0 the same, ln 2 disjoint; leading dims broadcast.
+    """Jensen–Shannon divergence in nats (Lin 1991). 0 equal, ln 2 disjoint.
 
-    JSD = H((p + q) / 2) - (H(p) + H(q)) / 2, with 0 log 0 = 0. Lin 1991.
-    Where p = 0 < q the true slope in p is -inf; autograd gives a finite one of the same sign (about -354).
+    JSD = H((p + q) / 2) - (H(p) + H(q)) / 2, with 0 log 0 = 0. Differentiable: where p = 0 < q the
+    true slope in p is -inf, and autograd gives a finite one of the same sign (about -354).
+
+    Parameters
+    ----------
+    p, q : Tensor, (…,N)
+        Distributions; leading dimensions broadcast.
+    mask : Tensor, (…,N) bool, optional
+        True where an item is real.
+
+    Returns
+    -------
+    Tensor, (…)
+
+    Examples
+    --------
+    >>> jsd(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0]))
+    tensor(0.6931, dtype=torch.float64)
     """
     p, q = p.double(), q.double()
     if mask is not None:
         p, q = masking.fill(p, mask), masking.fill(q, mask)
-    # Summed item by item: each term is >= 0 and nothing large cancels.
+    # Summed item by item: each term is >= 0, so nothing large cancels.
     terms = (_x_log_x(p) + _x_log_x(q)) / 2 - _x_log_x((p + q) / 2)
     return _within(terms.sum(-1), math.log(2))
 
 
 def entropy(p: Tensor, mask: Tensor, normalised: bool = True) -> Tensor:
-    """How spread out is p (…,N) over the real items? (…), -sum p log p in nats, divided by log N if normalised.
+    """Entropy over the real items. 0 all on one item, 1 (or log N) uniform.
 
-    0 all on one item, 1 (log N) uniform, N the real items. p is scaled to sum to 1 first, as scipy.stats.entropy
-    does; NaN if it sums to 0. Normalised, NaN with fewer than two items: one has no dispersion to speak of.
+    Parameters
+    ----------
+    p : Tensor, (…,N)
+        Scaled to sum to 1 first, as in `scipy.stats.entropy`.
+    mask : Tensor, (…,N) bool
+        True where an item is real.
+    normalised : bool
+        Divide by the log of the number of real items; otherwise the entropy is in nats.
+
+    Returns
+    -------
+    Tensor, (…)
+        NaN if p sums to 0; normalised, also with fewer than two items.
+
+    Examples
+    --------
+    >>> entropy(torch.tensor([0.5, 0.5, 0.0]), torch.tensor([True, True, False]))
+    tensor(1., dtype=torch.float64)
     """
     p = masking.renormalise(p.double(), mask)
     count = mask.sum(-1)
     value = _within(-_x_log_x(p).sum(-1), count.double().log())
-    return (
-        torch.where(count > 1, value / count.clamp_min(2).double().log(), torch.nan)
-        if normalised
-        else value
-    )
+    if not normalised:
+        return value
+    return torch.where(count > 1, value / count.clamp_min(2).double().log(), torch.nan)
 
 
 def _x_log_x(x: Tensor) -> Tensor:
-    """x log x, 0 at 0; the floor inside the logarithm leaves the value exact and keeps the gradient finite there."""
+    """x log x, 0 at 0; the floor in the logarithm keeps the gradient finite and the value exact."""
     return torch.special.xlogy(x, x.clamp_min(torch.finfo(x.dtype).tiny))
 
 
 def _within(value: Tensor, most: Tensor | float) -> Tensor:
-    """value in [0, most] with rounding cut off; the gradient goes through, where clamp alone would make it 0."""
+    """Clamp rounding to [0, most], but keep the gradient, which clamp alone would make 0."""
     limit = torch.as_tensor(most, dtype=value.dtype, device=value.device)
     return value + (value.clamp(torch.zeros_like(limit), limit) - value).detach()

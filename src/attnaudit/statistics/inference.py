@@ -1,4 +1,4 @@
-"""How far a mean may be trusted: several tests at once, several seeds, texts of other lengths, and how many examples would do."""
+"""How reliable a mean is: multiple tests, several seeds, lengths of texts, sample size."""
 
 from __future__ import annotations
 
@@ -13,13 +13,28 @@ from attnaudit.core import randomness
 from attnaudit.core.errors import InputError
 from attnaudit.statistics.interval_ends import percentile_ends
 
-_Z = 1.959963984540054  # of a 95 % interval
+_Z = 1.959963984540054  # the normal quantile of a 95 % interval
 
 
 def benjamini_hochberg(p: Tensor) -> Tensor:
-    """Adjusted p-values (M,) of a family of tests: at most 5 % of those at or below 0.05 are false, on average.
+    """Adjust the p-values of a family of tests (Benjamini & Hochberg 1995).
 
-    q_(i) = min over j ≥ i of p_(j)·m/j, p in ascending order; NaN are no tests and stay NaN. Benjamini & Hochberg 1995.
+    Of the adjusted values at or below 0.05, at most 5 % are false discoveries on average:
+    q_(i) = min over j ≥ i of p_(j)·m/j, with p in ascending order.
+
+    Parameters
+    ----------
+    p : Tensor, (M,)
+        NaN are not tests and stay NaN.
+
+    Returns
+    -------
+    Tensor, (M,)
+
+    Examples
+    --------
+    >>> benjamini_hochberg(torch.tensor([0.01, 0.04, 0.5]))
+    tensor([0.0300, 0.0600, 0.5000], dtype=torch.float64)
     """
     known = ~p.isnan()
     tests = p[known].double()
@@ -40,12 +55,29 @@ class Spread(NamedTuple):
 
 
 def over_seeds(values: np.ndarray, *, resamples: int = 2000, seed: int = 0) -> Spread:
-    """How sure is a mean, given that another seed would have given another model, and other texts other numbers? values (S,n): a line a
-    seed, a column a text, NaN where a seed has no number for it.
+    """A mean over seeds and texts with its bootstrap interval.
 
-    Two levels, crossed, since all seeds see the same texts: seeds are drawn with replacement, and texts with replacement, the same for
-    all seeds; the mean is over seeds of the means over texts. With few seeds the interval is a rough one, and with a single seed it
-    cannot know of the noise between them: NaN.
+    Seeds and texts are crossed, since all seeds see the same texts: seeds are drawn with
+    replacement, and texts with replacement, the same for all seeds. With few seeds the interval is
+    rough; with a single one the noise between seeds is unknown, and the interval is NaN.
+
+    Parameters
+    ----------
+    values : array, (S,n)
+        One row per seed, one column per text; NaN where a seed has no value for a text.
+    resamples : int
+    seed : int
+
+    Returns
+    -------
+    Spread
+        The mean over seeds of the means over texts, and the ends of the interval.
+
+    Examples
+    --------
+    >>> spread = over_seeds(np.array([[0.0, 1.0, 1.0], [1.0, 1.0, 0.0]]))
+    >>> round(spread.estimate, 4)
+    0.6667
     """
     values = np.atleast_2d(np.asarray(values, dtype=float))
     known = ~np.isnan(values)
@@ -57,16 +89,15 @@ def over_seeds(values: np.ndarray, *, resamples: int = 2000, seed: int = 0) -> S
         return Spread(estimate, math.nan, math.nan)
     draw = np.random.default_rng(randomness.derive(seed, "seeds and examples"))
     filled = np.where(known, values, 0.0)
-    found = []
-    for part in np.array_split(
-        np.arange(resamples), max(1, resamples * texts // 2**23)
-    ):  # memory stays small
+    resampled = []
+    parts = max(1, resamples * texts // 2**23)  # to bound the memory
+    for part in np.array_split(np.arange(resamples), parts):
         times = draw.multinomial(texts, np.full(texts, 1 / texts), size=len(part))
         with np.errstate(invalid="ignore", divide="ignore"):
             means = (times @ filled.T) / (times @ known.T)  # (resamples,S)
         chosen = draw.integers(seeds, size=means.shape)
-        found.append(np.take_along_axis(means, chosen, 1).mean(1))
-    return Spread(estimate, *percentile_ends(estimate, np.concatenate(found)))
+        resampled.append(np.take_along_axis(means, chosen, 1).mean(1))
+    return Spread(estimate, *percentile_ends(estimate, np.concatenate(resampled)))
 
 
 def length_matched(
@@ -79,38 +110,56 @@ def length_matched(
     resamples: int = 2000,
     seed: int = 0,
 ) -> list[Spread]:
-    """mean(first) − mean(second) between texts of like length, one for each column (n,K), (m,K): significance and rank correlations depend
-    on length.
+    """mean(first) - mean(second) between texts of similar length, with bootstrap intervals.
 
-    Lengths are cut into `bins` at the quantiles of both together; a bin counts by its texts in both, where both have some, so a
-    difference in lengths alone gives 0. NaN where no bin has both.
+    Rank correlations and their significance depend on length; a difference in lengths alone gives
+    0 here. Lengths are cut into bins at the quantiles of both groups together; a bin in which both
+    groups have texts is weighted by their number.
+
+    Parameters
+    ----------
+    first : array, (n,K)
+    first_length : array, (n,)
+    second : array, (m,K)
+    second_length : array, (m,)
+    bins : int
+        One bin per length if there are no more lengths than this.
+    resamples : int
+    seed : int
+
+    Returns
+    -------
+    list of Spread
+        One per column; NaN if no bin has texts of both groups.
+
+    Examples
+    --------
+    >>> length = np.array([3, 3, 8, 8])
+    >>> values = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> (spread,) = length_matched(values + 1, length, values, length)
+    >>> spread.estimate
+    1.0
     """
     if bins < 1:
         raise InputError(f"bins must be at least 1, got {bins}.")
     lengths = np.concatenate([first_length, second_length])
-    starts = np.unique(
-        lengths
-    )  # a bin begins at each of these: one for every length where there are few
+    starts = np.unique(lengths)  # of the bins
     if len(starts) > bins:
         inner = np.quantile(lengths, np.linspace(0, 1, bins + 1)[1:-1], method="higher")
         starts = np.unique([starts[0], *inner])
     draw = np.random.default_rng(randomness.derive(seed, "matched lengths"))
-    sums_a, sizes_a = _by_bin(
-        first, np.searchsorted(starts, first_length, side="right") - 1, len(starts), resamples, draw
+    first_bin, second_bin = (
+        np.searchsorted(starts, length, side="right") - 1
+        for length in (first_length, second_length)
     )
-    sums_b, sizes_b = _by_bin(
-        second,
-        np.searchsorted(starts, second_length, side="right") - 1,
-        len(starts),
-        resamples,
-        draw,
-    )
+    sums_a, sizes_a = _by_bin(first, first_bin, len(starts), resamples, draw)
+    sums_b, sizes_b = _by_bin(second, second_bin, len(starts), resamples, draw)
     both = (sizes_a > 0) & (sizes_b > 0)  # (1 + resamples, bins, K)
     weight = np.where(both, sizes_a + sizes_b, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.where(both, sums_a / sizes_a - sums_b / sizes_b, 0)
         differences = (weight * gap).sum(1) / weight.sum(1)
-    # One value a side says nothing of how far another would lie.
+    # A single value in a group does not show how far another would be.
     alone = ((~np.isnan(first)).sum(0) < 2) | ((~np.isnan(second)).sum(0) < 2)
     return [
         Spread(
@@ -123,29 +172,39 @@ def length_matched(
 def _by_bin(
     values: np.ndarray, bin_of: np.ndarray, bins: int, resamples: int, draw: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sums and counts of the known values (1 + resamples, bins, K): of the data itself, then of every resample. The same draws for all
-    columns."""
+    """Sums and counts of known values, (1 + resamples, bins, K): of the data, then resampled.
+
+    All columns share the draws.
+    """
     count, known = len(values), ~np.isnan(values)
     filled = np.where(known, values, 0.0)
     sums = np.empty((1 + resamples, bins, values.shape[1]))
     sizes = np.empty_like(sums)
     times = np.ones((1, count))
-    for start in range(0, 1 + resamples, 256):  # memory stays small
+    for start in range(0, 1 + resamples, 256):  # to bound the memory
         size = min(256, 1 + resamples - start)
         drawn = draw.multinomial(count, np.full(count, 1 / count), size=size - len(times)).astype(
             float
         )
         times = np.concatenate([times, drawn])
-        for at in range(bins):
-            here = bin_of == at
-            sums[start : start + size, at] = times[:, here] @ filled[here]
-            sizes[start : start + size, at] = times[:, here] @ known[here]
+        for index in range(bins):
+            inside = bin_of == index
+            sums[start : start + size, index] = times[:, inside] @ filled[inside]
+            sizes[start : start + size, index] = times[:, inside] @ known[inside]
         times = np.empty((0, count))
     return sums, sizes
 
 
 def examples_needed(sd: float, width: float) -> int | None:
-    """How many examples give a 95 % interval of this whole width for a mean, by the normal approximation. None if the sd is unknown."""
+    """How many examples give a 95 % interval of a mean this total width (normal approximation).
+
+    None if the standard deviation is NaN.
+
+    Examples
+    --------
+    >>> examples_needed(sd=0.5, width=0.1)
+    385
+    """
     if width <= 0:
         raise InputError(f"The width of an interval must be positive, got {width}.")
     if math.isnan(sd):

@@ -1,7 +1,8 @@
-"""Sums over pairs of items without an (N,N) table: what every rank correlation rests on.
+"""Sums over pairs of items without an (N,N) table: the basis of every rank correlation.
 
-Pairs untied in a vector come from running sums over its ranks, discordant pairs from a merge sort (Knight 1966), done for all examples
-at once. Everywhere: x, y (B,N) float, mask (B,N) bool with True = real; what lies outside the mask cannot matter. In float64.
+Untied pairs are counted by cumulative sums over ranks, discordant pairs by a merge sort (Knight
+1966), for all examples at once. Everywhere x, y are (B,N), mask is (B,N) bool with True = real;
+what is outside the mask does not matter. In float64.
 """
 
 from __future__ import annotations
@@ -15,33 +16,36 @@ from torch import Tensor
 from attnaudit.core import masking
 from attnaudit.core.errors import InputError
 
-_CHUNK = 2**19  # entries of a (B,N) tensor worked on at once: some 4 MB a temporary, whatever B
+_CHUNK = 2**19  # entries of a (B,N) tensor worked on at once: about 4 MB per temporary
 
 
 def dense_ranks(x: Tensor, mask: Tensor) -> Tensor:
-    """(B,N) int64: 0 for the lowest real score, equal if equal, no gaps. Masked items get some rank: weigh them 0."""
+    """(B,N) int64: 0 for the lowest real score, equal if equal, no gaps.
+
+    Masked items get some rank too: give them the weight 0.
+    """
     values, order = masking.fill(x.double(), mask, torch.inf).sort(-1)
     return torch.empty_like(order).scatter_(-1, order, steps(values))
 
 
 def steps(ascending: Tensor) -> Tensor:
-    """Dense ranks of values that are sorted already."""
+    """Dense ranks (B,N) of sorted values."""
     first = torch.zeros_like(ascending[:, :1], dtype=torch.bool)
     return torch.cat([first, ascending[:, 1:] != ascending[:, :-1]], -1).cumsum(-1)
 
 
 def per_rank(ranks: Tensor, weight: Tensor) -> Tensor:
-    """(B,N): the weight of all items of rank 0, 1, …"""
+    """The total weight of the items of rank 0, 1, …: (B,N)."""
     return torch.zeros_like(weight).scatter_add_(-1, ranks, weight)
 
 
 def lower(per_rank: Tensor) -> Tensor:
-    """Sums over all lower ranks. Shifted, not cumsum minus self: small weights must survive beside large ones."""
+    """Sums over all lower ranks. Shifted, not cumsum minus self, which would lose small weights."""
     return torch.cat([torch.zeros_like(per_rank[:, :1]), per_rank.cumsum(-1)[:, :-1]], -1)
 
 
 class Pairs(NamedTuple):
-    """Summed pair weights, each (B,)."""
+    """Sums of pair weights, each (B,)."""
 
     untied_x: Tensor
     untied_y: Tensor
@@ -55,14 +59,15 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(x_ranks: Tensor, y_ranks: Tensor, left: Tensor, right: Tensor) -> Pairs:
-    """A pair counts left_i right_j + left_j right_i times, or left_i left_j times when right is left."""
+    """A pair counts left_i right_j + left_j right_i times (left_i left_j if right is left)."""
 
     def summed(kernel: Callable[..., Tensor], order: Tensor, left: Tensor, right: Tensor) -> Tensor:
         one_way = kernel(order, left, right)
         return one_way if same else one_way + kernel(order, right, left)
 
     same = left is right
-    # Positions by x, equal x by y; listed by y, equal y by position: only strict disagreements are reversed.
+    # Positions by x, equal x by y; listed by y, equal y by position: only strict disagreements
+    # are reversed.
     joint, by_x = (x_ranks * x_ranks.shape[1] + y_ranks).sort(-1)
     by_y = y_ranks.gather(-1, by_x).argsort(dim=-1, stable=True)
     placed = left.gather(-1, by_x), right.gather(-1, by_x)
@@ -75,15 +80,16 @@ def pairs_of(x_ranks: Tensor, y_ranks: Tensor, left: Tensor, right: Tensor) -> P
 
 
 def ordered(ranks: Tensor, left: Tensor, right: Tensor) -> Tensor:
-    """(B,): sum of left_i right_j over i ranked strictly below j."""
+    """Sum of left_i right_j over i ranked strictly below j: (B,)."""
     return (lower(per_rank(ranks, left)) * per_rank(ranks, right)).sum(-1)
 
 
 def _reversed(listed: Tensor, left: Tensor, right: Tensor) -> Tensor:
-    """(B,): sum of left_i right_j over positions i < j of which j is listed first. listed (B,N): a permutation.
+    """Sum of left_i right_j over positions i < j of which j is listed first: (B,).
 
-    A merge sort run backwards: halve the positions, count those of the later half listed before each of the
-    earlier, divide the list in the two halves keeping its order, go on within each. O(N log N).
+    listed (B,N) is a permutation. A merge sort run backwards: halve the positions, count those of
+    the later half listed before each of the earlier half, split the list into the two halves
+    keeping its order, and go on within each. O(N log N).
     """
     rows, items = listed.shape
     size = 1 << max(items - 1, 0).bit_length()
@@ -107,32 +113,35 @@ def _reversed(listed: Tensor, left: Tensor, right: Tensor) -> Tensor:
 
 
 def tau_of(pairs: Pairs) -> Tensor:
+    """Kendall's tau-b (B,); NaN without untied pairs."""
     tau = (pairs.difference / pairs.untied_x.sqrt() / pairs.untied_y.sqrt()).clamp(-1, 1)
-    # With less untied weight than this the difference is rounding, and tau would be noise; counts never come near.
+    # With less untied weight than this, tau would be rounding noise; counts are never so small.
     fewest = torch.minimum(pairs.untied_x, pairs.untied_y)
-    return unless(fewest <= 1e-12 * pairs.untied, tau)
+    return nan_where(fewest <= 1e-12 * pairs.untied, tau)
 
 
 def in_chunks(function: Callable[..., Tensor], *tensors: Tensor) -> Tensor:
-    """function over slices of the batch, so that memory stays bounded."""
+    """Apply a function to slices of the batch, to bound the memory."""
     rows = max(1, _CHUNK // max(1, tensors[0].shape[1]))
-    return torch.cat(
-        [function(*part) for part in zip(*(each.split(rows) for each in tensors), strict=True)]
-    )
+    slices = zip(*(tensor.split(rows) for tensor in tensors), strict=True)
+    return torch.cat([function(*part) for part in slices])
 
 
 def has_nan(mask: Tensor, *scores: Tensor) -> Tensor:
-    return torch.stack([(each.isnan() & mask).any(-1) for each in scores]).any(0)
+    """Is any real score NaN? (B,)"""
+    return torch.stack([(score.isnan() & mask).any(-1) for score in scores]).any(0)
 
 
-def unless(undefined: Tensor, values: Tensor) -> Tensor:
+def nan_where(undefined: Tensor, values: Tensor) -> Tensor:
+    """values, but NaN where undefined."""
     return torch.where(undefined, torch.nan, values)
 
 
 def check_scores(x: Tensor, y: Tensor, mask: Tensor, **more: Tensor) -> None:
+    """Reject tensors of different shapes and a mask that is not bool."""
     given = {"x": x, "y": y, "mask": mask, **more}
-    if x.dim() != 2 or any(each.shape != x.shape for each in given.values()):
-        got = ", ".join(f"{name} {tuple(each.shape)}" for name, each in given.items())
+    if x.dim() != 2 or any(tensor.shape != x.shape for tensor in given.values()):
+        got = ", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in given.items())
         raise InputError(
             f"All of these must have one shape (B,N): got {got}. Pad to one length and mask."
         )
@@ -143,5 +152,6 @@ def check_scores(x: Tensor, y: Tensor, mask: Tensor, **more: Tensor) -> None:
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Reject a value that is not one of the choices."""
     if value not in choices:
         raise InputError(f"There is no {name} {value!r}. Choose from: {', '.join(choices)}.")

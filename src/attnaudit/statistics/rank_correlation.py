@@ -1,6 +1,7 @@
-"""Do two score vectors rank the items alike? Batched and masked; import these from attnaudit.statistics.
+"""Rank correlations, batched and masked; import them from attnaudit.statistics.
 
-NaN where there is no answer: a constant vector, fewer than two items, NaN among the scores.
+NaN where they are undefined: a constant vector, fewer than two items, NaN among the scores.
+(The report must not import torch: report/charts/measure_matrix.py has its own tau-b in NumPy.)
 """
 
 from __future__ import annotations
@@ -21,21 +22,40 @@ from attnaudit.statistics.pairs import (
     has_nan,
     in_chunks,
     lower,
+    nan_where,
     pairs_of,
     per_rank,
     tau_of,
-    unless,
 )
 
 _EXACT = 33  # SciPy's largest n with an exact p-value for every tau
 
 
 def kendall(x: Tensor, y: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Do x and y order the items alike? Kendall's tau-b and its two-sided p-value, each (B,).
+    """Kendall's tau-b and its two-sided p-value (Kendall 1970). 1 same order, -1 reversed.
 
-    tau = (concordant - discordant) / sqrt(pairs untied in x * pairs untied in y); 1 same order, -1 reversed.
-    p as scipy.stats.kendalltau: exact without ties if n <= 33 or at most one pair is out of place, else normal.
-    Kendall 1970.
+    tau = (concordant - discordant) / sqrt(pairs untied in x * pairs untied in y). The p-value is
+    that of `scipy.stats.kendalltau`: exact without ties if n <= 33 or at most one pair is
+    discordant (or concordant), otherwise the normal approximation.
+
+    Parameters
+    ----------
+    x, y : Tensor, (B,N)
+        Scores of the items.
+    mask : Tensor, (B,N) bool
+        True where an item is real.
+
+    Returns
+    -------
+    tau, p : Tensor, (B,)
+        NaN for a constant vector, fewer than two items or NaN scores.
+
+    Examples
+    --------
+    >>> x, y = torch.tensor([[1.0, 2.0, 3.0, 4.0]]), torch.tensor([[1.0, 2.0, 4.0, 3.0]])
+    >>> tau, p = kendall(x, y, torch.ones(1, 4, dtype=torch.bool))
+    >>> tau, p
+    (tensor([0.6667], dtype=torch.float64), tensor([0.3333], dtype=torch.float64))
     """
     check_scores(x, y, mask)
     tau, p = in_chunks(_kendall, x, y, mask).unbind(-1)
@@ -45,29 +65,71 @@ def kendall(x: Tensor, y: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 def weighted_kendall(
     x: Tensor, y: Tensor, weights: Tensor, mask: Tensor, *, combine: str = "additive"
 ) -> Tensor:
-    """Do x and y order the items that carry weight alike? (B,), 1 same order, -1 reversed.
+    """Kendall's tau-b with weighted pairs (Shieh 1998). 1 same order, -1 reversed.
 
-    tau-b with each pair counted w_i + w_j ("additive") or w_i * w_j ("multiplicative") times; weights (B,N) >= 0.
-    NaN also where the untied pairs of x or of y have no weight (to 1e-12 of all). Shieh 1998; as scipy.stats.weightedtau with given weights.
+    As `scipy.stats.weightedtau` with given weights.
+
+    Parameters
+    ----------
+    x, y : Tensor, (B,N)
+        Scores of the items.
+    weights : Tensor, (B,N)
+        Non-negative weights of the items.
+    mask : Tensor, (B,N) bool
+        True where an item is real.
+    combine : {"additive", "multiplicative"}
+        A pair counts w_i + w_j or w_i * w_j times.
+
+    Returns
+    -------
+    Tensor, (B,)
+        NaN as for `kendall`, and where the untied pairs of x or of y have no weight (up to 1e-12
+        of the total).
+
+    Examples
+    --------
+    >>> x, y = torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[1.0, 3.0, 2.0]])
+    >>> weights = torch.tensor([[0.8, 0.1, 0.1]])
+    >>> weighted_kendall(x, y, weights, torch.ones(1, 3, dtype=torch.bool))
+    tensor([0.8000], dtype=torch.float64)
     """
     check_scores(x, y, mask, weights=weights)
     check_choice("combine", combine, ("additive", "multiplicative"))
     if (masking.fill(weights, mask) < 0).any():
         raise InputError(
-            "weights must not be negative within the mask. Pass, say, the mean attention."
+            "weights must not be negative within the mask. Pass, for example, the mean attention."
         )
 
     def tau(x: Tensor, y: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
         weight = masking.fill(weights.double(), mask)
         other = mask.double() if combine == "additive" else weight
         value = tau_of(pairs_of(dense_ranks(x, mask), dense_ranks(y, mask), weight, other))
-        return unless(has_nan(mask, x, y, weights), value)
+        return nan_where(has_nan(mask, x, y, weights), value)
 
     return in_chunks(tau, x, y, weights, mask)
 
 
 def spearman(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
-    """Do x and y rank the items alike? (B,), correlation of average ranks: 1 same order, -1 reversed. Spearman 1904."""
+    """Spearman's rho: the correlation of average ranks (Spearman 1904). 1 same order, -1 reversed.
+
+    Parameters
+    ----------
+    x, y : Tensor, (B,N)
+        Scores of the items.
+    mask : Tensor, (B,N) bool
+        True where an item is real.
+
+    Returns
+    -------
+    Tensor, (B,)
+        NaN as for `kendall`.
+
+    Examples
+    --------
+    >>> x, y = torch.tensor([[1.0, 2.0, 3.0, 4.0]]), torch.tensor([[1.0, 2.0, 4.0, 3.0]])
+    >>> spearman(x, y, torch.ones(1, 4, dtype=torch.bool))
+    tensor([0.8000], dtype=torch.float64)
+    """
     check_scores(x, y, mask)
 
     def rho(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
@@ -75,46 +137,66 @@ def spearman(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
         a = masking.fill(a - masking.mean(a, mask)[:, None], mask)
         b = masking.fill(b - masking.mean(b, mask)[:, None], mask)
         value = (a * b).sum(-1) / (a.square().sum(-1).sqrt() * b.square().sum(-1).sqrt())
-        return unless(has_nan(mask, x, y), value.clamp(-1, 1))
+        return nan_where(has_nan(mask, x, y), value.clamp(-1, 1))
 
     return in_chunks(rho, x, y, mask)
 
 
 def average_ranks(x: Tensor, mask: Tensor) -> Tensor:
-    """Which place has each item, 1 for the lowest score? (B,N); equal scores share their mean place; 0 if masked."""
+    """The rank of each item, 1 for the lowest score; equal scores share their mean rank.
+
+    Parameters
+    ----------
+    x : Tensor, (B,N)
+        Scores of the items.
+    mask : Tensor, (B,N) bool
+        True where an item is real.
+
+    Returns
+    -------
+    Tensor, (B,N)
+        0 for masked items; NaN for the real items of an example with a NaN score.
+
+    Examples
+    --------
+    >>> average_ranks(torch.tensor([[0.2, 0.5, 0.2]]), torch.ones(1, 3, dtype=torch.bool))
+    tensor([[1.5000, 3.0000, 1.5000]], dtype=torch.float64)
+    """
     check_scores(x, x, mask)
 
     def ranks(x: Tensor, mask: Tensor) -> Tensor:
-        return unless(has_nan(mask, x)[:, None] & mask, _average_ranks(x, mask))
+        return nan_where(has_nan(mask, x)[:, None] & mask, _average_ranks(x, mask))
 
     return in_chunks(ranks, x, mask)
 
 
 def _average_ranks(x: Tensor, mask: Tensor) -> Tensor:
+    """Average ranks (B,N) of scores that are not NaN."""
     ranks = dense_ranks(x, mask)
     count = per_rank(ranks, mask.double())
     return masking.fill((lower(count) + (count + 1) / 2).gather(-1, ranks), mask)
 
 
 def _kendall(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
-    """(B,2): tau and p."""
+    """tau and p: (B,2)."""
     real = mask.double()
     x_ranks, y_ranks = dense_ranks(x, mask), dense_ranks(y, mask)
     pairs = pairs_of(x_ranks, y_ranks, real, real)
     tau = tau_of(pairs)
     p = _p_value(pairs, real.sum(-1), per_rank(x_ranks, real), per_rank(y_ranks, real))
     undefined = has_nan(mask, x, y) | tau.isnan()
-    return unless(undefined[:, None], torch.stack([tau, p], -1))
+    return nan_where(undefined[:, None], torch.stack([tau, p], -1))
 
 
 def _p_value(pairs: Pairs, n: Tensor, x_count: Tensor, y_count: Tensor) -> Tensor:
+    """The two-sided p (B,) of n (B,) items; x_count, y_count (B,N): how many share each rank."""
     total = n * (n - 1) / 2
     free = (pairs.untied_x == total) & (pairs.untied_y == total)
     least = torch.minimum(pairs.discordant, total - pairs.discordant)
 
     table = _exact_table().to(n.device)
     exact = table[n.clamp(max=_EXACT).long(), least.clamp(0, table.shape[1] - 1).long()]
-    # Beyond the table only none or one pair out of place: 1 + (n-1) of the n! orders have at most one.
+    # Beyond the table only for at most one discordant pair: so have 1 + (n-1) of the n! orders.
     exact = torch.where(n <= _EXACT, exact, torch.exp(np.log(2) - torch.lgamma(n + 1 - least)))
 
     def ties(count: Tensor, factor: Tensor) -> Tensor:
@@ -133,11 +215,11 @@ def _p_value(pairs: Pairs, n: Tensor, x_count: Tensor, y_count: Tensor) -> Tenso
 
 @cache
 def _exact_table() -> Tensor:
-    """(34, 265): two-sided p of at most c discordant pairs among n items in random order, for 4c <= n(n-1)."""
+    """(34, 265): two-sided p of at most c discordant pairs among n items, for 4c <= n(n-1)."""
     width = _EXACT * (_EXACT - 1) // 4 + 1
     chance, rows = np.eye(1, width)[0], [np.ones(width)]
     for n in range(1, _EXACT + 1):
-        # Item n stands before 0, 1, … n-1 of the others, each as likely.
+        # Item n comes before 0, 1, … n-1 of the others, each with the same probability.
         chance = np.convolve(chance, np.full(n, 1 / n))[:width]
         rows.append(np.minimum(1, 2 * chance.cumsum()))
     return torch.from_numpy(np.stack(rows))

@@ -1,4 +1,4 @@
-"""Scores that differ only by rounding are equal, and must rank as equal."""
+"""Scores that differ only by rounding must be ranked as equal."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from attnaudit.core import masking
 def tie_rounding(
     scores: Tensor, mask: Tensor, tolerance: Tensor | float, *, relative: float = 0.0
 ) -> Tensor:
-    """scores (B,N) where runs of values closer than tolerance (B,1), plus `relative` of their own size, to their neighbours are set to the
-    least of the run.
+    """Make scores (B,N) that differ only by rounding equal.
 
-    Only runs that are narrow as a whole: in a long text many distinct values may lie close together like beads, and are left alone.
-    Values outside the mask, and NaN, stay as they are.
+    A run of values, each closer to the next than tolerance (B,1) plus `relative` times its size,
+    is set to its smallest value. This is done only if the run as a whole is narrow: in a long text
+    many distinct values may be close to their neighbours. Values outside the mask, and NaN, stay
+    as they are.
+
+    Examples
+    --------
+    >>> scores = torch.tensor([[0.3, 0.1, 0.3 + 1e-6]])
+    >>> tied = tie_rounding(scores, torch.ones(1, 3, dtype=torch.bool), 1e-5)
+    >>> bool(tied[0, 0] == tied[0, 2])
+    True
     """
     known = mask & ~scores.isnan()
     ranked, order = masking.fill(scores, known, torch.inf).sort(-1)

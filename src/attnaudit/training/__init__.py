@@ -1,1 +1,48 @@
-"""Training the papers' models and comparing them: experiments, interventions, comparisons."""
+"""Train the papers' models and compare them: experiments, interventions, comparisons.
+
+`run` trains and audits one model; `intervene` trains several and compares them; `compare`,
+`correlate` and `corpus_audit` work on finished runs; `load` reads one back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attnaudit.core.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from attnaudit.training.checkpoint import load
+    from attnaudit.training.comparisons.correlations import correlate
+    from attnaudit.training.comparisons.runs import compare
+    from attnaudit.training.corpus_audits import corpus_audit
+    from attnaudit.training.experiment import ExperimentConfig, make_experiment
+    from attnaudit.training.intervention_runs import intervene
+    from attnaudit.training.runner import run, run_experiment
+
+__all__ = [
+    "ExperimentConfig",
+    "compare",
+    "corpus_audit",
+    "correlate",
+    "intervene",
+    "load",
+    "make_experiment",
+    "run",
+    "run_experiment",
+]
+
+# Imported on first use: every one of them needs torch.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "ExperimentConfig": "experiment",
+        "compare": "comparisons.runs",
+        "corpus_audit": "corpus_audits",
+        "correlate": "comparisons.correlations",
+        "intervene": "intervention_runs",
+        "load": "checkpoint",
+        "make_experiment": "experiment",
+        "run": "runner",
+        "run_experiment": "runner",
+    },
+)

@@ -1,4 +1,4 @@
-"""A finished run back from its folder: the model, the results, and the batches it was audited on."""
+"""Read a finished run back: the model, the results, and the batches it was audited on."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from attnaudit.data.text_file import file_choice
 from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.models import Architecture, build
 from attnaudit.results import store
+from attnaudit.results.checksums import check_files
 from attnaudit.results.results import Results
 from attnaudit.training.variants import VariantContext, make_training
 
 
 class Run(NamedTuple):
-    """A finished run: the model and what was found of it."""
+    """A finished run: the model, its results and vocabulary, and where it is stored."""
 
     model: Any
     results: Results
@@ -35,50 +36,56 @@ class Run(NamedTuple):
 
 
 def load(folder: str | Path, *, trust_code: bool = False) -> Run:
-    """The model and the results of a finished run.
+    """Load the model and the results of a finished run.
 
-    A run may name parts outside the package (package.module:name), and importing one runs its code: only with trust_code=True.
+    Parameters
+    ----------
+    folder : run directory, as `attnaudit run` writes it.
+    trust_code : allow parts from outside the package (package.module:name). Importing one runs
+        its code, so such runs are rejected by default.
+
+    Examples
+    --------
+    >>> finished = load("runs/babi")  # doctest: +SKIP
+    >>> finished.model, finished.results.card()  # doctest: +SKIP
     """
     folder = Path(folder)
     details = store.read_run(folder)
     if "model" not in details or "choices" not in details:
         raise InputError(
-            f"{folder} holds results without a model; attnaudit.store.load_results reads those."
+            f"{folder} holds results without a model. Read them with "
+            "attnaudit.results.load_results."
         )
     chosen = details["choices"]
     if chosen["base"] is not None and Path(chosen["base"]).name != chosen["base"]:
         raise InputError(
-            f"{folder}: the base {chosen['base']!r} is no name of a run in the same folder."
+            f"{folder}: the base {chosen['base']!r} is not the name of a run in the same folder."
         )
     foreign = _foreign_code(details)
     if foreign and not trust_code:
         raise InputError(
-            f"{folder} is made with code from outside: {', '.join(foreign)}. Loading would run it; "
-            "if you trust the run, attnaudit.load(folder, trust_code=True)."
+            f"{folder} uses code from outside: {', '.join(foreign)}. Loading would run "
+            "it. If you trust the run: attnaudit.load(folder, trust_code=True)."
         )
-    store.check_files(folder, details, ("vocabulary.json", "model.safetensors"))
+    check_files(folder, details, ("vocabulary.json", "model.safetensors"))
     vocabulary = _read_vocabulary(folder / "vocabulary.json")
     weights = folder / "model.safetensors"
     _check_shapes(details["model"], vocabulary, weights)
     fresh = build_from(details["model"], vocabulary)
     _fill(fresh, weights)
     model = fresh
-    if (
-        registry.parse(chosen["variant"])[0] == "imposed"
-    ):  # its attention is not among its parameters
-        base = (
-            None
-            if chosen["base"] is None
-            else load(folder.parent / chosen["base"], trust_code=trust_code).model
-        )
-        model = make_training(
-            chosen["variant"], VariantContext(fresh, base, vocabulary, chosen["seed"])
-        ).model
+    # Imposed attention is not among the parameters.
+    if registry.parse(chosen["variant"])[0] == "imposed":
+        base = None
+        if chosen["base"] is not None:
+            base = load(folder.parent / chosen["base"], trust_code=trust_code).model
+        context = VariantContext(fresh, base, vocabulary, chosen["seed"])
+        model = make_training(chosen["variant"], context).model
     return Run(model.eval(), store.load_results(folder), vocabulary, folder)
 
 
 def _foreign_code(details: dict[str, Any]) -> list[str]:
-    """Parts named package.module:name, which are imported. Only a dataset may be a path with a colon in it."""
+    """Parts named package.module:name, which would be imported. A dataset may also be a path."""
     named = [*details["model"].values(), details["choices"]["variant"]]
     if file_choice(details["choices"]["dataset"], data.DATASETS) is None:
         named.append(details["choices"]["dataset"])
@@ -97,84 +104,86 @@ def _read_vocabulary(path: Path) -> Vocabulary:
     return Vocabulary(tuple(words))
 
 
-def _check_shapes(made: dict[str, Any], vocabulary: Vocabulary, path: Path) -> None:
-    """Reject a run.json whose model is not the one in the file, before memory is taken for it."""
+def _check_shapes(details: dict[str, Any], vocabulary: Vocabulary, path: Path) -> None:
+    """Reject weights that do not fit the model of run.json, before allocating memory for it."""
     try:
         with torch.device("meta"):
             expected = {
                 name: list(value.shape)
-                for name, value in build_from(made, vocabulary).state_dict().items()
+                for name, value in build_from(details, vocabulary).state_dict().items()
             }
         with safe_open(path, framework="pt") as stored:
-            found = {name: list(stored.get_slice(name).get_shape()) for name in stored.keys()}  # noqa: SIM118 - no mapping
+            names = list(stored.keys())
+            shapes = {name: list(stored.get_slice(name).get_shape()) for name in names}
     except (SafetensorError, OSError, RuntimeError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(
             f"{path} cannot be read ({str(error)[:200]}). Run it again with --force."
         ) from error
-    wrong = [name for name in {*expected, *found} if expected.get(name) != found.get(name)]
+    wrong = [name for name in {*expected, *shapes} if expected.get(name) != shapes.get(name)]
     if wrong:
         raise InputError(
-            f"{path} does not hold the model that {store.RUN} describes: {min(wrong)} has shape {found.get(min(wrong))}, "
-            f"expected {expected.get(min(wrong))}. Run it again with --force."
+            f"{path} does not hold the model that {store.RUN} describes: {min(wrong)} has shape "
+            f"{shapes.get(min(wrong))}, expected {expected.get(min(wrong))}. "
+            "Run it again with --force."
         )
 
 
 def _fill(model: torch.nn.Module, path: Path) -> None:
-    """The stored weights into a fresh model."""
+    """Load the stored weights into a fresh model."""
     try:
         model.load_state_dict(load_file(path))
     except (SafetensorError, OSError, RuntimeError, ValueError, KeyError) as error:
         raise InputError(
-            f"{path} is damaged or of another model ({str(error)[:200]}). Run it again with --force."
+            f"{path} is damaged or belongs to another model ({str(error)[:200]}). "
+            "Run it again with --force."
         ) from error
 
 
 def audited_batches(
     folder: Path, *, data_dir: Path | None = None, trust_code: bool = False
 ) -> tuple[Any, list[Any]]:
-    """The model of a finished run and the batches it was audited on. Data that has changed since is refused."""
+    """The model of a finished run and the batches it was audited on; changed data is rejected."""
     run = load(folder, trust_code=trust_code)
     details = store.read_run(folder)
-    splits = data.load(_found_again(details["choices"]["dataset"], data_dir), data_dir=data_dir)
+    splits = data.load(_located(details["choices"]["dataset"], data_dir), data_dir=data_dir)
     if fingerprint(splits) != details["data"]["fingerprint"]:
         raise InputError(
-            f"The data of {folder} has changed since it was run. Run it again, or give the old data with --data-dir."
+            f"The data of {folder} has changed since it was run. Run it again, or give the old "
+            "data with --data-dir."
         )
     chosen = sampled(splits.test, details["choices"].get("sample"), details["choices"]["seed"])
     return run.model, batches_of(chosen, run.vocabulary, len(splits.classes))
 
 
-def _found_again(choice: str, data_dir: Path | None) -> str:
-    """A user's file is stored by its name, not by its folder: it is looked for here, or else in `data_dir`."""
-    name, options = file_choice(choice, data.DATASETS) or registry.parse(choice)
+def _located(choice: str, data_dir: Path | None) -> str:
+    """The choice with a user's file, stored without its folder, found here or in `data_dir`."""
+    name, options = data.parse_choice(choice)
     if name != "text_file" or data_dir is None:
         return choice
     for key in ("path", "dev", "test"):
-        if (
-            key in options
-            and not Path(options[key]).is_file()
-            and (Path(data_dir) / options[key]).is_file()
-        ):
+        if key not in options or Path(options[key]).is_file():
+            continue
+        if (Path(data_dir) / options[key]).is_file():
             options[key] = str(Path(data_dir) / options[key])
     return registry.render(name, options)
 
 
 def build_from(
-    made: dict[str, Any],
+    details: dict[str, Any],
     vocabulary: Vocabulary,
     *,
     seed: int = 0,
     vectors: torch.Tensor | None = None,
 ) -> Any:
-    """A fresh model from what run.json says of it."""
+    """A fresh model from the entry "model" of run.json."""
     names = [field.name for field in fields(Architecture)]
     return build(
-        Architecture(**{name: made[name] for name in names}),
+        Architecture(**{name: details[name] for name in names}),
         words=len(vocabulary),
-        classes=made["classes"],
-        with_query=made["with_query"],
+        classes=details["classes"],
+        with_query=details["with_query"],
         seed=seed,
         vectors=vectors,
     )

@@ -1,112 +1,123 @@
-"""One cell of the grid: a dataset, a model's choices, a recipe and a seed. What is made of it is in running.py."""
+"""One experiment: a dataset, an architecture, a training recipe and a seed."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
 from typing import Any
 
 from attnaudit.core import registry
 from attnaudit.core.option_limits import COUNT, Number, check
-from attnaudit.data import DATASETS
-from attnaudit.data.text_file import file_choice
+from attnaudit.core.paths import file_name
+from attnaudit.data import choice_without_folders
 from attnaudit.models import Architecture
 from attnaudit.models.architecture import PARTS
 from attnaudit.training.presets import preset_dataset, preset_options
 from attnaudit.training.trainer import Recipe
 
+# Names that run.json and the names of run directories keep from earlier versions.
+_STORED_NAMES = {"keep_examples": "illustrated"}
+
 
 @dataclass(frozen=True)
 class ExperimentConfig:
-    """Everything that decides the numbers. Two cells with equal choices give equal values."""
+    """Everything that determines the numbers: equal configurations give equal values.
+
+    Parameters
+    ----------
+    dataset : name with options, or a file: "babi:task=2", "reviews.csv:label=stars".
+    architecture, recipe : the model and how it is trained.
+    seed : of the initial weights, the batches and every random draw.
+    sample : number of test examples to audit, stratified by label; None for all.
+    keep_examples : number of audited examples stored with their words for the report; None for
+        all, up to 200,000 words.
+    other_seeds : number of further trainings that show whether the attention is stable.
+    variant : how the training departs from the ordinary one; see variants.py.
+    base : name of the run, in the same folder, that the variant starts from.
+    vectors : file of pretrained word vectors.
+    audits, measures : names; None for the defaults.
+
+    Examples
+    --------
+    >>> ExperimentConfig("keyword", seed=3).architecture.projection
+    'softmax'
+    """
 
     dataset: str = "babi:task=1"
     architecture: Architecture = field(default_factory=Architecture)
     recipe: Recipe = field(default_factory=Recipe)
     seed: int = 0
-    sample: int | None = None  # test examples audited, stratified by label; None: all
-    illustrated: int | None = (
-        None  # audited examples kept whole, for the page; None: all, within bounds
-    )
-    other_seeds: int = 0  # further trainings that show whether the attention is stable
-    variant: str = "ordinary"  # how its training departs from the ordinary; see variants.py
-    base: str | None = None  # name of the run, in the same folder, that the variant starts from
+    sample: int | None = None
+    keep_examples: int | None = None
+    other_seeds: int = 0
+    variant: str = "ordinary"
+    base: str | None = None
     vectors: str | None = None
     audits: tuple[str, ...] | None = None
     measures: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        none_or_more = Number(least=0, whole=True)
-        check(
-            {
-                "sample": COUNT,
-                "illustrated": none_or_more,
-                "other_seeds": none_or_more,
-            },
-            vars(self),
-        )
+        zero_or_more = Number(least=0, whole=True)
+        limits = {"sample": COUNT, "keep_examples": zero_or_more, "other_seeds": zero_or_more}
+        check(limits, vars(self))
 
     def choices(self) -> dict[str, Any]:
-        """As stored and as the run's name is made of: of a path that begins at the root, its last part."""
+        """The flat dictionary that is stored and named by; absolute paths by their last part."""
         flat = {**asdict(self), **self.architecture.as_dict(), "recipe": self.recipe.as_dict()}
         del flat["architecture"]
+        stored = {_STORED_NAMES.get(key, key): value for key, value in flat.items()}
         return {
-            **flat,
-            "dataset": without_folders(self.dataset),
-            "vectors": _last_part(self.vectors),
+            **stored,
+            "dataset": choice_without_folders(self.dataset),
+            "vectors": file_name(self.vectors),
         }
 
 
-# What suits a dataset where nothing else is asked for. bAbI: Jain & Wallace's sizes; simulators stop once they are solved.
-_SUITED: dict[str, dict[str, Any]] = {
+# Defaults per dataset. bAbI: the sizes of Jain & Wallace; simulated data stops once it is solved.
+_DATASET_DEFAULTS: dict[str, dict[str, Any]] = {
     "babi": {
         "encoder": "bilstm:hidden=30",
         "embedding": 50,
         "batch_size": 50,
         "epochs": 40,
-        "good_enough": 0.995,
+        "target_score": 0.995,
     },
     "keyword": {"encoder": "bilstm:hidden=32", "embedding": 50, "epochs": 6},
     "movie_reviews": {"encoder": "bilstm:hidden=64", "embedding": 100, "epochs": 6, "patience": 2},
 }
 
 
-def without_folders(choice: str) -> str:
-    """A dataset's choice without the folders of absolute paths in it, which say more of a machine than of the data."""
-    name, options = file_choice(choice, DATASETS) or registry.parse(choice)
-    shared = {key: _last_part(value) for key, value in options.items() if key != "folder"}
-    return choice if shared == options else registry.render(name, shared)
+def make_experiment(dataset: str, *, preset: str | None = None, **choices: Any) -> ExperimentConfig:
+    """Build an experiment from flat choices by name, as the command line gives them.
 
+    Parameters
+    ----------
+    dataset : name with options, or a file.
+    preset : a paper's settings, such as "meister:encoder=transformer".
+    **choices : fields of `ExperimentConfig`, `Architecture` and `Recipe`. Those that are omitted
+        or None come from the preset, else from the defaults of the dataset, else from the
+        classes. A part named without options keeps the options of the preset or the dataset:
+        "bilstm" on bAbI is "bilstm:hidden=30".
 
-def _last_part(value: Any) -> Any:
-    return (
-        Path(value).name
-        if isinstance(value, str) and Path(value).expanduser().is_absolute()
-        else value
-    )
-
-
-def make_experiment(dataset: str, *, preset: str | None = None, **given: Any) -> ExperimentConfig:
-    """A cell from flat choices by name; those that are None are the preset's, or what suits the dataset, or else the defaults.
-
-    A part that is named as the preset's or the suited one has its options too, except those that are given: --encoder bilstm on bAbI is
-    bilstm:hidden=30.
+    Examples
+    --------
+    >>> make_experiment("babi:task=2", encoder="bilstm", epochs=3).architecture.encoder
+    'bilstm:hidden=30'
     """
-    known = {key: value for key, value in given.items() if value is not None}
+    given = {key: value for key, value in choices.items() if value is not None}
     if preset is None:
         name = registry.parse(dataset)[0]
-        suited = _SUITED.get("babi" if name == "babi_files" else name, {})
+        defaults = _DATASET_DEFAULTS.get("babi" if name == "babi_files" else name, {})
     else:
-        suited, dataset = preset_options(preset, dataset), preset_dataset(preset, dataset)
-    wanted = {**suited, **known}
+        defaults, dataset = preset_options(preset, dataset), preset_dataset(preset, dataset)
+    options = {**defaults, **given}
     for part in ("model", *PARTS):
-        if part in suited and part in known:
-            wanted[part] = registry.with_options_of(known[part], suited[part])
+        if part in defaults and part in given:
+            options[part] = registry.with_options_of(given[part], defaults[part])
 
     def take(kind: type) -> dict[str, Any]:
         return {
-            field.name: wanted.pop(field.name) for field in fields(kind) if field.name in wanted
+            field.name: options.pop(field.name) for field in fields(kind) if field.name in options
         }
 
     architecture, recipe = Architecture(**take(Architecture)), Recipe(**take(Recipe))
-    return ExperimentConfig(dataset, architecture, recipe, **wanted)
+    return ExperimentConfig(dataset, architecture, recipe, **options)

@@ -1,4 +1,7 @@
-"""The papers' settings, by name: sizes, optimiser, learning rates, epochs, batch, model selection. What a paper does not say is ours, and said."""
+"""The papers' settings by name: sizes, optimiser, learning rates, epochs, batch size, selection.
+
+Where a paper does not state a setting, the choice is ours, and the docstring says so.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,7 @@ from typing import Any
 
 from attnaudit.core import registry
 from attnaudit.core.errors import InputError
-from attnaudit.core.fidelity import check_fidelity
-from attnaudit.core.option_limits import OneOf, limits
+from attnaudit.core.option_limits import Fidelity, OneOf, limits
 
 Options = dict[str, Any]
 
@@ -16,13 +18,13 @@ _ROUNDS = {"snli": (128, 25), "cnn_qa": (90, 25)}  # Jain & Wallace's batch size
 
 
 def jain_wallace(dataset: str, *, fidelity: str = "paper") -> Options:
-    """BiLSTM 128 a direction, additive, Adam 1e-3 with decay 1e-5, 8 epochs of 32. code: amsgrad, no decay on attention
-    in classification.
+    """BiLSTM 128 per direction, additive, Adam 1e-3 with decay 1e-5, 8 epochs in batches of 32.
 
-    SNLI: 25 epochs of 128; CNN: 25 of 90; bAbI: embedding 50, hidden 30, 100 of 50. The output layer of the paper has no query in it; code
-    has the tanh layer.
+    SNLI: 25 epochs in batches of 128; CNN: 25 of 90; bAbI: 100 of 50 with embedding 50, hidden 30.
+    The output layer of the paper does not use the query. fidelity=code: AMSGrad, no decay on the
+    attention in classification, and the tanh output layer.
     """
-    check_fidelity(fidelity, ("paper", "code"), "the preset jain_wallace")
+    Fidelity("the preset jain_wallace", ("paper", "code")).check("fidelity", fidelity)
     released = fidelity == "code"
     has_query = dataset.startswith("babi") or dataset in _ROUNDS
     common: Options = {
@@ -55,9 +57,10 @@ def jain_wallace(dataset: str, *, fidelity: str = "paper") -> Options:
 
 @limits(encoder=OneOf(("bilstm", "transformer")))
 def meister(dataset: str, *, encoder: str = "bilstm", faster_attention: bool = False) -> Options:
-    """amsgrad 1e-4 (BiLSTM, additive) or 1e-5 (Transformer, dot), decay 1e-5 but not on attention, batch 32, all sizes 128.
+    """AMSGrad 1e-4 (BiLSTM, additive) or 1e-5 (Transformer, dot), batch size 32, all sizes 128.
 
-    faster_attention: ten times the learning rate there. Epochs are not given; up to 40, until dev has not improved for 5, are ours.
+    Decay 1e-5, none on the attention. faster_attention: ten times the learning rate there. The
+    paper states no number of epochs; ours is 40 with a patience of 5.
     """
     transformer = encoder == "transformer"
     rate = 1e-5 if transformer else 1e-4
@@ -78,9 +81,10 @@ def meister(dataset: str, *, encoder: str = "bilstm", faster_attention: bool = F
 
 
 def wen(dataset: str) -> Options:
-    """BiLSTM 128 a direction, additive, Adam 1e-3 with decay 1e-5, batch 32, best on dev. Epochs are not given; 8 are ours.
+    """BiLSTM 128 per direction, additive, Adam 1e-3 with decay 1e-5, batch size 32, best on dev.
 
-    Their other encoders: cnn:kernels=1-3-5-7-15,filters=128 and mlp:hidden=128; scorers dot:scaled=false and deep.
+    The paper states no number of epochs; ours is 8. Its other encoders are mlp:hidden=128 and
+    cnn:kernels=1-3-5-7-15,filters=128; its other scorers dot:scaled=false and deep.
     """
     return {
         "encoder": "bilstm:hidden=128",
@@ -96,7 +100,10 @@ def wen(dataset: str) -> Options:
 
 
 def neely_schouten(dataset: str) -> Options:
-    """BiLSTM 128, amsgrad 1e-3 with decay 1e-5, up to 40 epochs of 64 (the code's batch) until AUC has not improved for 10."""
+    """BiLSTM 128, AMSGrad 1e-3 with decay 1e-5, 40 epochs with a patience of 10 (by ROC AUC).
+
+    The batch size, 64, is that of the released code.
+    """
     return {
         "encoder": "bilstm:hidden=128",
         "scorer": "additive",
@@ -111,20 +118,22 @@ def neely_schouten(dataset: str) -> Options:
     }
 
 
-# Serrano & Smith's three encoders. The width of the convolution is not given in the sources at hand; 3 is ours.
+# The three encoders of Serrano & Smith. The sources at hand do not state the width of the
+# convolution; 3 is ours.
 _SERRANO_SMITH = {"rnn": "bigru:hidden=50", "conv": "cnn:kernels=3,filters=100", "none": "none"}
 
 
 def serrano_smith(
     dataset: str, *, site: str = "sentence", encoder: str = "rnn", flat: bool = False
 ) -> Options:
-    """HAN, or with flat=true FLAN, which attends to all words at once; encoder rnn (BiGRU 50 a direction), conv (100 filters) or none.
+    """HAN, or with flat=true FLAN, which attends to all words at once; batch size 64, Adam.
 
-    Additive attention, embedding 200, Adam, batch 64. Rate 1e-3 and up to 20 epochs, until dev has not improved for 5, are ours.
+    Encoder rnn (BiGRU 50 per direction), conv (100 filters) or none; additive attention, embedding
+    200. The learning rate, 1e-3, and 20 epochs with a patience of 5 are ours.
     """
     if encoder not in _SERRANO_SMITH:
         raise InputError(
-            f"serrano_smith has no encoder {encoder!r}; choose from: {', '.join(_SERRANO_SMITH)}."
+            f"serrano_smith has no encoder {encoder!r}. Choose from: {', '.join(_SERRANO_SMITH)}."
         )
     return {
         "model": "attentive" if flat else f"hierarchical:site={site}",
@@ -148,16 +157,16 @@ PRESETS: dict[str, Callable[..., Options]] = {
 }
 
 
-# How a paper prepares a corpus, where that is not what its reader does anyway (the released code of Jain & Wallace).
+# How a paper prepares a corpus, if not as our reader does by default (which follows the released
+# code of Jain & Wallace).
 _CORPORA: dict[str, dict[str, Options]] = {
-    "jain_wallace": {
-        "sst": {"replace_numbers": True}
-    },  # appendix A; the released notebook of SST does not
+    # Appendix A; the released notebook of SST does not.
+    "jain_wallace": {"sst": {"replace_numbers": True}},
     "neely_schouten": {"imdb": {"fewer_than": 101}},  # their code drops longer reviews
     "serrano_smith": {
         "imdb": {
             "labels": "stars",
-            "tokeniser": "auto",  # words of Keras have no marks, so no sentences
+            "tokeniser": "auto",  # the Keras words have no punctuation, so no sentences
             "breaks": False,
             "sentences": True,
             "more_than": None,
@@ -172,15 +181,15 @@ _CORPORA: dict[str, dict[str, Options]] = {
 
 
 def preset_options(preset: str, dataset: str) -> Options:
-    """The flat choices a preset sets for a dataset."""
+    """The flat choices that a preset makes for a dataset."""
     return registry.find(PRESETS, preset, "preset")(registry.parse(dataset)[0])
 
 
 def preset_dataset(preset: str, dataset: str) -> str:
-    """The dataset as the paper prepares it; options that are given stay as they are."""
+    """The dataset choice as the paper prepares it; options that are given are kept."""
     name, options = registry.parse(dataset)
     preset_name, settings = registry.parse(preset)
-    theirs = (
-        {} if settings.get("fidelity") == "code" else _CORPORA.get(preset_name, {}).get(name, {})
-    )
-    return registry.render(name, {**theirs, **options}) if theirs else dataset
+    if settings.get("fidelity") == "code":
+        return dataset
+    prepared = _CORPORA.get(preset_name, {}).get(name, {})
+    return registry.render(name, {**prepared, **options}) if prepared else dataset

@@ -1,4 +1,4 @@
-"""A plain training loop: the best model on dev, the same for the same seed."""
+"""A plain training loop that keeps the best epoch on dev; equal seeds give equal models."""
 
 from __future__ import annotations
 
@@ -22,22 +22,36 @@ from attnaudit.training.objectives import Objective, cross_entropy
 
 OPTIMISERS = ("amsgrad", "adam", "sgd")
 SCORES = ("auto", "accuracy", "roc_auc", "f1")
+# Names that run.json and the names of run directories keep from earlier versions.
+_STORED_NAMES = {"target_score": "good_enough"}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train; defaults are Jain & Wallace's released code (Adam with amsgrad, no decay on attention)."""
+    """How to train. The defaults are those of the code that Jain & Wallace released.
+
+    Parameters
+    ----------
+    epochs, batch_size, learning_rate, weight_decay : as usual.
+    attention_learning_rate : of the scorer; None for the same as elsewhere.
+    attention_weight_decay : of the scorer.
+    optimiser : "amsgrad" (Adam with AMSGrad), "adam" or "sgd".
+    select : score on dev by which the best epoch is chosen: "accuracy", "roc_auc", "f1", or "auto"
+        (ROC AUC for two classes, accuracy for more).
+    patience : stop after this many epochs without a better dev score; None for never.
+    target_score : stop once the dev score has reached this value; None for never.
+    """
 
     epochs: int = 8
     batch_size: int = 32
     learning_rate: float = 1e-3
     weight_decay: float = 1e-5
-    attention_learning_rate: float | None = None  # of the scorer; None: the same
+    attention_learning_rate: float | None = None
     attention_weight_decay: float = 0.0
-    optimiser: str = "amsgrad"  # or adam, sgd
-    select: str = "auto"  # the dev score: roc_auc for two classes and accuracy otherwise, or one of them always
-    patience: int | None = None  # stop after so many epochs without a better dev score
-    good_enough: float | None = None  # stop once the dev score is this high
+    optimiser: str = "amsgrad"
+    select: str = "auto"
+    patience: int | None = None
+    target_score: float | None = None
 
     def __post_init__(self) -> None:
         option_limits.check(
@@ -49,7 +63,7 @@ class Recipe:
                 "weight_decay": NOT_NEGATIVE,
                 "attention_weight_decay": NOT_NEGATIVE,
                 "patience": COUNT,
-                "good_enough": Number(least=0, most=1),
+                "target_score": Number(least=0, most=1),
             },
             vars(self),
         )
@@ -60,12 +74,13 @@ class Recipe:
                 )
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """As stored in run.json, under the names that are stored."""
+        return {_STORED_NAMES.get(key, key): value for key, value in asdict(self).items()}
 
 
 @dataclass(frozen=True)
 class History:
-    """What happened, epoch by epoch; `best_epoch` is the one kept."""
+    """Training loss and dev score of each epoch; the weights of `best_epoch` are kept."""
 
     losses: tuple[float, ...]
     dev_scores: tuple[float, ...]
@@ -85,7 +100,14 @@ def fit(
     device: torch.device | str = "cpu",
     show_progress: bool = True,
 ) -> History:
-    """Train model in place and leave it, in evaluation mode, with the parameters of its best epoch on dev, or of the last."""
+    """Train a model in place and leave it in evaluation mode.
+
+    Parameters
+    ----------
+    objective : (model, batch) -> loss, a scalar to minimise.
+    keep : "best" leaves the model with the weights of its best epoch on dev, "last" with those of
+        the last epoch. With "last" the dev score stops nothing.
+    """
     _check(splits)
     optimiser = _optimiser(model, recipe)
     losses: list[float] = []
@@ -107,7 +129,8 @@ def fit(
             losses.append(total / len(splits.train))
             if not torch.isfinite(torch.tensor(losses[-1])):
                 raise InputError(
-                    f"Training diverged in epoch {epoch + 1}: the loss is {losses[-1]}. Lower the learning rate."
+                    f"Training diverged in epoch {epoch + 1}: the loss is {losses[-1]}. "
+                    "Lower the learning rate."
                 )
             name, score = selection_score(
                 *predictions(model, splits.dev, vocabulary, len(splits.classes)),
@@ -119,10 +142,8 @@ def fit(
             advance(f"epoch {epoch + 1}: loss {losses[-1]:.3f}, dev {name} {score:.3f}")
             best_epoch = scores.index(max(scores))
             stale = recipe.patience is not None and epoch - best_epoch >= recipe.patience
-            enough = recipe.good_enough is not None and score >= recipe.good_enough
-            if keep == "best" and (
-                stale or enough
-            ):  # where dev performance is not the aim, it ends nothing
+            reached = recipe.target_score is not None and score >= recipe.target_score
+            if keep == "best" and (stale or reached):
                 break
     model.load_state_dict(best)
     model.eval()
@@ -138,9 +159,9 @@ def predictions(
     *,
     batch_size: int = 256,
 ) -> tuple[Tensor, Tensor]:
-    """Labels (B,) and probabilities (B,C) of the examples, in their own order."""
+    """Labels (B,) and probabilities (B,C) of the examples, in the order given."""
     device = next(model.parameters()).device
-    place = {example.example_id: at for at, example in enumerate(examples)}
+    position = {example.example_id: index for index, example in enumerate(examples)}
     labels = torch.empty(len(examples), dtype=torch.int64)
     probs = torch.empty(len(examples), classes)
     training = model.training
@@ -148,11 +169,11 @@ def predictions(
     with torch.no_grad():
         for group in in_batches(examples, batch_size):
             batch: Batch = collate(group, vocabulary, classes)
-            at = torch.tensor([place[name] for name in batch.example_id])
-            probs[at] = model.read(batch.to(device)).probs.float().cpu()  # type: ignore[operator]
+            indices = torch.tensor([position[name] for name in batch.example_id])
+            probs[indices] = model.read(batch.to(device)).probs.float().cpu()  # type: ignore[operator]
             if batch.labels is None:
                 raise InputError("Measuring performance needs a label for every example.")
-            labels[at] = batch.labels
+            labels[indices] = batch.labels
     model.train(training)
     return labels, probs
 
@@ -160,15 +181,15 @@ def predictions(
 def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     inner = getattr(model, "inner", model)  # of a model with imposed attention
     attention = {id(parameter) for parameter in getattr(inner, "scorer", nn.Module()).parameters()}
-    moving = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups: list[dict[str, Any]] = [
         {
-            "params": [parameter for parameter in moving if id(parameter) not in attention],
+            "params": [parameter for parameter in trained if id(parameter) not in attention],
             "weight_decay": recipe.weight_decay,
             "lr": recipe.learning_rate,
         },
         {
-            "params": [parameter for parameter in moving if id(parameter) in attention],
+            "params": [parameter for parameter in trained if id(parameter) in attention],
             "weight_decay": recipe.attention_weight_decay,
             "lr": recipe.attention_learning_rate or recipe.learning_rate,
         },

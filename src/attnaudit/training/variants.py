@@ -1,4 +1,7 @@
-"""How the training of one model may depart from the ordinary: "imposed:source=base", "twin:lam=0.001", "fix_representation", "deceptive"."""
+"""Variants of training one model.
+
+By name with options: "imposed:source=base", "twin:lam=0.001", "fix_representation", "deceptive".
+"""
 
 from __future__ import annotations
 
@@ -21,75 +24,79 @@ from attnaudit.training.objectives.deceptive import evidence
 
 @dataclass(frozen=True)
 class VariantContext:
-    """What a variant starts from."""
+    """What a variant starts from: a newly initialised model, and a trained base if it needs one."""
 
-    fresh: Any  # a newly initialised model
-    base: Any | None  # a trained one of the same architecture, where the variant needs it
+    fresh: Any
+    base: Any | None  # of the same architecture
     vocabulary: Vocabulary
     seed: int
 
 
 @dataclass(frozen=True)
 class Training:
-    """What is trained and audited, and towards what."""
+    """The model to train and audit, its objective, and which epoch to keep.
+
+    keep: "best" on dev, or "last" if performance on dev is not the aim.
+    """
 
     model: Any
     objective: Objective
-    keep: str = (
-        "best"  # the epoch kept: "best" on dev, or the "last" where dev performance is not the aim
-    )
+    keep: str = "best"
 
 
-def ordinary(setting: VariantContext) -> Training:
-    return Training(setting.fresh, cross_entropy)
+def ordinary(context: VariantContext) -> Training:
+    """Trained on the labels, as usual."""
+    return Training(context.fresh, cross_entropy)
 
 
-def imposed(setting: VariantContext, *, source: str = "base") -> Training:
-    """Attention given from outside: uniform, random, or the base's own, whatever its encoder."""
+def imposed(context: VariantContext, *, source: str = "base") -> Training:
+    """Attention imposed from outside: uniform, random, or the base's, whatever its encoder."""
     if source == "base":
-        given: Any = OfModel(_base(setting, "imposed:source=base"))
+        attention: Any = OfModel(_base(context, "imposed:source=base"))
     elif source in ("uniform", "random"):
-        given = uniform if source == "uniform" else at_random(setting.seed)
+        attention = uniform if source == "uniform" else at_random(context.seed)
     else:
         raise InputError(f"imposed has no source {source!r}; choose from: base, random, uniform.")
-    return Training(Imposed(setting.fresh, given), cross_entropy)
+    return Training(Imposed(context.fresh, attention), cross_entropy)
 
 
 @limits(lam=NOT_NEGATIVE, start=OneOf(("scratch", "base")))
-def twin(setting: VariantContext, *, lam: float = 1e-3, start: str = "scratch") -> Training:
-    """Trained to predict as the base and attend differently. start=base: on its encoder and output, held.
+def twin(context: VariantContext, *, lam: float = 1e-3, start: str = "scratch") -> Training:
+    """Trained to predict like the base and attend differently.
 
-    The scorer starts anew even so: at the base's own, any step costs TVD before it gains KL, and nothing would move. That is ours.
+    start=base: encoder and output are the base's, frozen. The scorer is newly initialised all the
+    same (our choice): from the base's own scorer, every step costs TVD before it gains KL, and
+    nothing would move.
     """
-    base = _base(setting, "twin")
+    base = _base(context, "twin")
     if start == "base":
-        _keep(base, setting.fresh, learnt=("scorer",))
-    return Training(setting.fresh, adversarial(base, lam=lam), keep="last")
+        _freeze(base, context.fresh, trained=("scorer",))
+    return Training(context.fresh, adversarial(base, lam=lam), keep="last")
 
 
-def fix_representation(setting: VariantContext) -> Training:
-    """Embedding and encoder are the base's and stay; scorer and output are trained from scratch (Wen et al. 2022, Fix Rep)."""
-    base, fresh = _base(setting, "fix_representation"), setting.fresh
-    _keep(base, fresh, learnt=("scorer", "projection", "output"))
+def fix_representation(context: VariantContext) -> Training:
+    """Embedding and encoder of the base, frozen; the rest is new (Wen et al. 2022, Fix Rep)."""
+    base, fresh = _base(context, "fix_representation"), context.fresh
+    _freeze(base, fresh, trained=("scorer", "projection", "output"))
     return Training(fresh, cross_entropy)
 
 
 @limits(lam=NOT_NEGATIVE)
-def hiding(setting: VariantContext, *, lam: float = 1.0, words: str | None = None) -> Training:
-    """Attention kept off the known evidence, or off the words given, joined by +: words=good+bad."""
+def hiding(context: VariantContext, *, lam: float = 1.0, words: str | None = None) -> Training:
+    """Attention kept off the known evidence, or off given words joined by +: words=good+bad."""
     if words is None:
-        return Training(setting.fresh, deceptive(evidence, lam=lam))
-    unknown = [word for word in words.split("+") if word not in setting.vocabulary.index]
+        return Training(context.fresh, deceptive(evidence, lam=lam))
+    unknown = [word for word in words.split("+") if word not in context.vocabulary.index]
     if unknown:
         raise InputError(
             f"deceptive cannot hide words that are not in the vocabulary: {', '.join(unknown)}."
         )
-    numbers = torch.tensor([setting.vocabulary.index[word] for word in words.split("+")])
+    numbers = torch.tensor([context.vocabulary.index[word] for word in words.split("+")])
 
     def listed(batch: Batch) -> Tensor:
         return torch.isin(batch.tokens, numbers.to(batch.tokens.device))
 
-    return Training(setting.fresh, deceptive(listed, lam=lam))
+    return Training(context.fresh, deceptive(listed, lam=lam))
 
 
 VARIANTS: dict[str, Callable[..., Training]] = {
@@ -101,23 +108,26 @@ VARIANTS: dict[str, Callable[..., Training]] = {
 }
 
 
-def make_training(choice: str, setting: VariantContext) -> Training:
-    return registry.find(VARIANTS, choice, "variant")(setting)
+def make_training(choice: str, context: VariantContext) -> Training:
+    """The training of a variant, chosen by name with options."""
+    return registry.find(VARIANTS, choice, "variant")(context)
 
 
-def _base(setting: VariantContext, what: str) -> Any:
-    if setting.base is None:
+def _base(context: VariantContext, variant: str) -> Any:
+    if context.base is None:
         raise InputError(
-            f"The variant {what} needs a base: the name of a finished run in the same folder."
+            f"The variant {variant} needs a base: the name of a finished run in the same folder."
         )
-    return setting.base.eval()
+    return context.base.eval()
 
 
-def _keep(base: nn.Module, fresh: nn.Module, *, learnt: tuple[str, ...]) -> None:
-    """Give `fresh` the base's parameters, held, all but those of the parts that are learnt."""
-    kept = {
-        name: value for name, value in base.state_dict().items() if name.split(".")[0] not in learnt
+def _freeze(base: nn.Module, fresh: nn.Module, *, trained: tuple[str, ...]) -> None:
+    """Copy the parameters of the base to `fresh` and freeze them, except in the trained parts."""
+    frozen = {
+        name: value
+        for name, value in base.state_dict().items()
+        if name.split(".")[0] not in trained
     }
-    fresh.load_state_dict({**fresh.state_dict(), **kept})
+    fresh.load_state_dict({**fresh.state_dict(), **frozen})
     for name, parameter in fresh.named_parameters():
-        parameter.requires_grad_(name.split(".")[0] in learnt)
+        parameter.requires_grad_(name.split(".")[0] in trained)

@@ -1,4 +1,8 @@
-"""Corpus audits: (model, batches, seed) -> CorpusFindings; what only all the examples together can show."""
+"""Audits of a whole corpus: what only all examples together can show.
+
+A corpus audit is a function (model, batches, seed) -> CorpusFindings, with keyword-only options. A
+new one is one file and one line in `CORPUS_AUDITS` below.
+"""
 
 from collections.abc import Callable
 

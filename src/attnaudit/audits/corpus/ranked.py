@@ -1,6 +1,6 @@
-"""The items of every example by their rank of attention: the weights, and the vectors behind them.
+"""The items of every example sorted by attention: their weights and their vectors.
 
-In two passes over the corpus, since the vectors are kept only as far down as the weights say it is worth it.
+In two passes over the corpus: the weights show down to which rank the vectors are worth keeping.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ LEAST_WEIGHT = 1e-5
 
 
 @dataclass(frozen=True)
-class Seen:
-    """n examples; short ones are padded with zeros at the end."""
+class RankedWeights:
+    """The attention weights of n examples by rank; short examples are padded with zeros."""
 
     weights: np.ndarray  # (n,k), the most attended first
     probs: np.ndarray  # (n,C)
     lengths: np.ndarray  # (n,)
 
 
-def weights_by_rank(model: AttentionModel, batches: Sequence[Batch], most: int) -> Seen:
+def weights_by_rank(model: AttentionModel, batches: Sequence[Batch], most: int) -> RankedWeights:
+    """The `most` largest weights of every example."""
     weights, probs, lengths = [], [], []
     for record, weight, _ in _read(model, batches, most):
         weights.append(weight)
         probs.append(record.probs)
         lengths.append(_real(record).sum(-1))
-    return Seen(
-        _joined(weights, most),
+    return RankedWeights(
+        _concatenate(weights, most),
         torch.cat(probs).double().cpu().numpy(),
         torch.cat(lengths).cpu().numpy(),
     )
@@ -44,10 +45,10 @@ def weights_by_rank(model: AttentionModel, batches: Sequence[Batch], most: int) 
 def vectors_by_rank(
     model: AttentionModel, batches: Sequence[Batch], count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The hidden vectors (n,count,H) and word vectors (n,count,E) of the `count` most attended items."""
+    """Hidden vectors (n,count,H) and word vectors (n,count,E) of the most attended items."""
     hidden, inputs = [], []
     for record, _, place in _read(model, batches, count):
-        assert record.hidden is not None  # _read sees to it
+        assert record.hidden is not None  # checked in _read
         token = _first_token(record.item_of_token, record.content.shape[1]).gather(1, place)
         hidden.append(
             record.hidden.gather(1, place[..., None].expand(-1, -1, record.hidden.shape[-1]))
@@ -57,15 +58,15 @@ def vectors_by_rank(
                 1, token[..., None].expand(-1, -1, record.embeddings.shape[-1])
             )
         )
-    return _joined(hidden, count), _joined(inputs, count)
+    return _concatenate(hidden, count), _concatenate(inputs, count)
 
 
 def ranks(weights: np.ndarray, lengths: np.ndarray, rule: int) -> int:
-    """k, by one of the two rules of Wen et al. 2022."""
+    """The number of ranks k to look at, by one of the two rules of Wen et al. (2022)."""
     exceeds = (weights > LEAST_WEIGHT) & (np.arange(weights.shape[1]) < lengths[:, None])
     limit = min(int(np.percentile(lengths, 10)), weights.shape[1])
     if rule == 1:
-        # Of all the weights selected for this k, not of the k-th alone.
+        # Among all weights up to k, not among the k-th alone.
         selected = exceeds.cumsum(1).sum(0) / (len(weights) * np.arange(1, weights.shape[1] + 1))
         enough = np.flatnonzero(selected >= 0.8)
         return min(limit, int(enough[-1]) + 1 if len(enough) else 0)
@@ -76,7 +77,7 @@ def ranks(weights: np.ndarray, lengths: np.ndarray, rule: int) -> int:
 def _read(
     model: AttentionModel, batches: Sequence[Batch], most: int
 ) -> Iterator[tuple[Record, Tensor, Tensor]]:
-    """Each batch's record, its weights by rank and their places (B, at most `most`)."""
+    """Per batch: the record, the weights by rank and their positions (B, at most `most`)."""
     if not batches:
         raise InputError("There is nothing to audit: the data holds no example.")
     for batch in batches:
@@ -104,13 +105,13 @@ def _first_token(item_of_token: Tensor, items: int) -> Tensor:
     ]
 
 
-def _joined(parts: list[Tensor], most: int) -> np.ndarray:
-    """All examples together, as wide as the widest part."""
+def _concatenate(parts: list[Tensor], most: int) -> np.ndarray:
+    """All examples in one array, as wide as the widest part."""
     width = min(most, max(part.shape[1] for part in parts))
-    return torch.cat([_widened(part, width) for part in parts]).float().cpu().numpy()
+    return torch.cat([_pad_to(part, width) for part in parts]).float().cpu().numpy()
 
 
-def _widened(values: Tensor, width: int) -> Tensor:
+def _pad_to(values: Tensor, width: int) -> Tensor:
     missing = width - values.shape[1]
     if not missing:
         return values

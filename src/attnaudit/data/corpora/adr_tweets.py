@@ -1,4 +1,4 @@
-"""Tweets that report an adverse drug reaction or do not (Sarker & Gonzalez 2015, Nikfarjam et al. 2015)."""
+"""Tweets with or without an adverse drug reaction (Sarker & Gonzalez 2015)."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from attnaudit.data.reading.sources import files
 from attnaudit.data.reading.splitting import check_share, divide
 from attnaudit.data.splits import Splits
 
-LAYOUT = "tweet id, user id, class (1 = adverse reaction, 0 = none) and text, with tabs between"
-GONE = (
-    "not available",
-    "not found",
-)  # what download scripts write for a tweet that was deleted or hidden
+LAYOUT = "tweet id, user id, class (1 = adverse reaction, 0 = none) and text, separated by tabs"
+UNAVAILABLE = ("not available", "not found")  # written by download scripts for deleted tweets
 
 ABOUT = About(
     title="Twitter adverse drug reactions (DIEGO lab)",
     task="does a tweet report an adverse drug reaction, 2 classes",
-    size="10,822 tweet ids (2015); 21,254 tweets with those of later shared tasks, as Jain & Wallace had them",
-    licence="tweets may not be passed on (Twitter's terms); ids and labels for research, citation asked",
+    size="10,822 tweet ids (2015); 21,254 tweets with those of later shared tasks, "
+    "as used by Jain & Wallace",
+    licence="tweets may not be redistributed (Twitter's terms); ids and labels for research, "
+    "citation requested",
     home="https://healthlanguageprocessing.org/",
     places=("adr_tweets", "adr", "adr_classify_twitter_data_downloaded.txt*", "adr_tweets.txt*"),
     holds=("*.txt",),
     steps=(
-        "Only tweet ids and labels are given out: get adr_classify_twitter_data and its download script "
-        "(download_binary_twitter_data) from https://healthlanguageprocessing.org/ (first published at "
-        "http://diego.asu.edu/Publications/ADRClassify.html), fetch the texts under Twitter's terms, and put the file, "
-        f"one tweet a line with {LAYOUT}, into the folder adr_tweets of the data folder."
+        "Only tweet ids and labels are distributed: get adr_classify_twitter_data and its download "
+        "script (download_binary_twitter_data) from https://healthlanguageprocessing.org/ (first "
+        "published at http://diego.asu.edu/Publications/ADRClassify.html), download the texts "
+        "under Twitter's terms, and put the file, one tweet per line with "
+        f"{LAYOUT}, into the folder adr_tweets of the data folder."
     ),
 )
 
@@ -52,11 +52,12 @@ def adr_tweets(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """Tweets of 6 to 99 tokens. The corpus has no splits of its own: test is a stratified fifth, dev 15 % of the rest.
+    """Tweets of 6 to 99 tokens; test is a stratified fifth, dev 15 % of the rest.
 
-    Shares and test_seed are those of the notebook of Jain & Wallace; dev goes by `seed`. Their texts were changed before
-    (base forms of words; DRUG, user, url and number in place of names) by code that was not released: here tweets are as written.
-    All files *.txt of the folder are one corpus. A tweet without its text, and one that was met before, is left out and counted.
+    Shares and test_seed are those of the notebook of Jain & Wallace; dev depends on `seed`. Their
+    texts were preprocessed (lemmas; DRUG, user, url and number in place of names) by code that was
+    not released: here tweets are as written. All *.txt files of the folder are one corpus. Tweets
+    without text and repeated tweets are dropped and counted.
     """
     check_share("adr_tweets: test_share", test_share)
     check_share("adr_tweets: dev_share", dev_share)
@@ -73,7 +74,8 @@ def adr_tweets(
     read = prepare.examples(_texts(place, prepare))
     if not read:
         raise InputError(
-            f"{place}: there is no tweet with a text in it, only {prepare.dropped['not available']} without. "
+            f"{place}: there is no tweet with a text in it, "
+            f"only {prepare.dropped['not available']} without. "
             f"Expected lines with {LAYOUT}. {ABOUT.steps}"
         )
     rest, test = divide(read, test_share, seed=test_seed)
@@ -85,35 +87,34 @@ def adr_tweets(
         classes=("no adverse reaction", "adverse reaction"),
         min_count=min_count,
         source="Twitter adverse drug reactions, tweets as downloaded",
-        rule=f"test is {test_share:.0%} (seed {test_seed}), dev {dev_share:.0%} of the rest (seed {seed}), stratified",
-        texts="as written; those of Jain & Wallace were changed before by code that was not released",
+        rule=f"test is {test_share:.0%} (seed {test_seed}), "
+        f"dev {dev_share:.0%} of the rest (seed {seed}), stratified",
+        texts="as written; "
+        "those of Jain & Wallace were changed before by code that was not released",
         vocabulary_before_length_filter=vocabulary_size(train, min_count=min_count),
     )
 
 
 def _texts(place: Path, prepare: Preparation) -> Iterator[Text]:
     label_of: dict[str, int] = {}
-    without: set[str] = set()
+    without_text: set[str] = set()
     for file in files(place, "*.txt"):
         if "readme" in PurePosixPath(file.name).name.lower():
             continue
         for where, line in lines(file, prepare.bad):
             with prepare.bad:
                 tweet, label, text = _tweet(line, where)
-                if not text or text.lower() in GONE:
-                    without.add(tweet)
+                if not text or text.lower() in UNAVAILABLE:
+                    without_text.add(tweet)
                 elif tweet in label_of:
-                    again = (
-                        "met before"
-                        if label_of[tweet] == label
-                        else "met before with the other label"
-                    )
-                    prepare.dropped[again] += 1
+                    same = label_of[tweet] == label
+                    reason = "met before" if same else "met before with the other label"
+                    prepare.dropped[reason] += 1
                 else:
                     label_of[tweet] = label
                     yield Text(f"tweet/{tweet}", where, text, label)
-    # The list of ids may lie beside the file with the texts: only tweets that have theirs nowhere are missing.
-    if missing := without - label_of.keys():
+    # The list of ids may be in the same folder: only tweets without a text in any file are missing.
+    if missing := without_text - label_of.keys():
         prepare.dropped["not available"] = len(missing)
 
 

@@ -1,4 +1,4 @@
-"""AG's news topics (csv of Zhang et al. 2015): world against business as in Jain & Wallace (2019), or any of the four classes."""
+"""AG's news topics (csv of Zhang et al. 2015): world against business, or any of four classes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attnaudit.data.corpora import zhang_csv
 from attnaudit.data.corpus_info import About, Download, describes
-from attnaudit.data.reading.class_subset import several
+from attnaudit.data.reading.class_subset import class_indices
 from attnaudit.data.reading.options import one_of, whole_number
 from attnaudit.data.reading.preprocessing import Preparation, vocabulary_size
 from attnaudit.data.reading.splitting import check_share, divide
@@ -20,7 +20,7 @@ ABOUT = About(
     title="AG's news topic classification",
     task="topic of news, 2 classes (world, business) or up to 4",
     size="120,000 / 7,600 articles in four classes, of two of them 60,000 / 3,800",
-    licence="non-commercial use, as the readme has it",
+    licence="non-commercial use, according to the readme",
     home=zhang_csv.HOME,
     places=(
         "ag_news",
@@ -53,13 +53,14 @@ def ag_news(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """Descriptions of World (0) and Business (1) news; dev is 15 % of train, stratified and seeded.
+    """Descriptions of World (0) and Business (1) news, as in Jain & Wallace; dev is 15 % of train.
 
-    classes=Sports+Sci/Tech are others, in this order, classes=all all four; field is description, title or both.
-    A lone backslash stands for a line break in this corpus and glues two words; it is left as it is, as in the released code
-    (to take "\\n" for the break, as the readme has it, would cost the words after it their first letter).
+    classes=Sports+Sci/Tech chooses others, in this order, classes=all all four; field is
+    description, title or both. In this corpus a lone backslash stands for a line break and joins
+    two words; it is kept, as in the released code. (Reading "\\n" as the break, as the readme says,
+    would cut the first letter off the words after it.)
     """
-    chosen = several("ag_news", "classes", classes, CLASSES)
+    chosen = class_indices("ag_news", "classes", classes, CLASSES)
     one_of("ag_news", "field", field, tuple(FIELDS))
     check_share("ag_news: dev_share", dev_share)
     whole_number("ag_news", "min_count", min_count, least=1)
@@ -76,7 +77,7 @@ def ag_news(
         columns=("title", "description"),
         use=FIELDS[field],
         class_count=len(CLASSES),
-        labels={at + 1: label for label, at in enumerate(chosen)},
+        labels={index + 1: label for label, index in enumerate(chosen)},
         escapes=False,
     )
     read = zhang_csv.read(place, prepare, layout)
@@ -86,7 +87,7 @@ def ag_news(
         train=train,
         dev=dev,
         test=kept["test"],
-        classes=tuple(CLASSES[at] for at in chosen),
+        classes=tuple(CLASSES[index] for index in chosen),
         min_count=min_count,
         source="AG's corpus of news articles, csv of Zhang et al. 2015",
         rule=f"dev is {dev_share:.0%} of train, stratified, seed {seed}",

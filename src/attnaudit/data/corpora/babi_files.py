@@ -1,4 +1,4 @@
-"""bAbI tasks 1 to 3 (Weston et al. 2015) from the released files, with their supporting facts; `babi` simulates them."""
+"""bAbI tasks 1 to 3 (Weston et al. 2015) from the released files; `babi` simulates them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ TASKS = {
     3: "qa3_three-supporting-facts",
 }
 FOLDERS = {"10k": "en-10k", "1k": "en"}
-SHOWN = 8  # files named in an error
+SHOWN = 8  # files listed in an error
 
 ABOUT = About(
     title="bAbI tasks 1 to 3, version 1.2",
-    task="questions about a told story, 6 answers, with supporting facts",
-    size="10,000 (or 1,000) / 1,000 questions a task",
+    task="questions about a story, 6 answers, with supporting facts",
+    size="10,000 (or 1,000) / 1,000 questions per task",
     licence="CC BY 3.0",
     home="https://research.facebook.com/downloads/babi/",
     places=(
@@ -59,16 +59,18 @@ def babi_files(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """Questions with one (task=1), two (2) or three (3) supporting facts; size=10k or 1k is the training file.
+    """Questions with one (task=1), two (2) or three (3) supporting facts; size=10k or 1k.
 
-    Dev is dev_share of the training stories, whole: it shares no story with train. dev=questions takes the share of the questions,
-    as the released code of Jain & Wallace does (its very split with seed=16377); a story, told further, is then in both.
-    Classes are the answers that occur; answers=every_word: each word of the training file, the full stop too. (The released code
-    puts the words of all three tasks together, 36 classes.) skip_bad=true leaves out every story with a line that cannot be read.
+    Dev is dev_share of the training stories, so that it shares no story with train. dev=questions
+    takes a share of the questions, as the released code of Jain & Wallace does (seed=16377 gives
+    its exact split); a story may then be in both. Classes are the answers that occur; with
+    answers=every_word, each word of the training file, full stop included. (The released code takes
+    the words of all three tasks, 36 classes.) skip_bad=true skips every story with a bad line.
     """
     if isinstance(task, bool) or task not in TASKS:
         raise InputError(
-            f"babi_files: task must be 1, 2 or 3, got {task!r}. Write for example babi_files:task=2."
+            f"babi_files: task must be 1, 2 or 3, got {task!r}. "
+            "Write for example babi_files:task=2."
         )
     one_of("babi_files", "size", size, tuple(FOLDERS))
     one_of("babi_files", "dev", dev, ("stories", "questions"))
@@ -105,18 +107,19 @@ def _stories(
 ) -> dict[str, tuple[Story, ...]]:
     wanted = {f"{FOLDERS[size]}/{TASKS[task]}_{split}.txt": split for split in ("train", "test")}
     read: dict[str, tuple[Story, ...]] = {}
-    there: list[str] = []
+    available: list[str] = []
     for file in files(place, f"qa{task}_*.txt"):
         name = "/".join(PurePosixPath(file.name).parts[-2:])
-        there.append(name)
+        available.append(name)
         if name in wanted and wanted[name] not in read:
             read[wanted[name]] = parse_lines(lines(file, prepare.bad), prepare.bad)
     missing = [name for name, split in wanted.items() if split not in read]
     if missing:
         raise InputError(
             f"{place}: {' and '.join(missing)} is not in it. Of task {task} there is: "
-            f"{', '.join(sorted(there)[:SHOWN]) or 'nothing'}. "
-            f"Put the file there, or choose another size ({' or '.join(FOLDERS)}), or simulated stories: babi:task={task}."
+            f"{', '.join(sorted(available)[:SHOWN]) or 'nothing'}. "
+            f"Put the file there, or choose another size ({' or '.join(FOLDERS)}), "
+            f"or simulated stories: babi:task={task}."
         )
     return read
 
@@ -125,18 +128,19 @@ def _classes(stories: dict[str, tuple[Story, ...]], *, every_word: bool) -> tupl
     occurring = answers_of((*stories["train"], *stories["test"]))
     if not every_word:
         return occurring
-    made = examples(stories["train"], occurring, split="train")
-    return tuple(sorted({word for each in made for word in (*each.tokens, *(each.query or ()))}))
+    train = examples(stories["train"], occurring, split="train")
+    words = {word for example in train for word in (*example.tokens, *(example.query or ()))}
+    return tuple(sorted(words))
 
 
 def _by_story(
     stories: tuple[Story, ...], made: tuple[Example, ...], share: float, seed: int
 ) -> Halves:
-    """Train and dev without a story in both. The share is of the stories: a released one has five questions."""
+    """Train and dev examples, split by story. `share` is of the stories."""
     story_of = [
         number for number, story in enumerate(stories) for line in story if line.answer is not None
     ]
-    # Later entries win, so that read backwards the first question of a story stays.
+    # The first question of each story: later entries win, so the zip is reversed.
     first = dict(zip(reversed(story_of), reversed(made), strict=True))
     _, chosen = divide(
         [first[number] for number in sorted(first)], share, seed=seed, stratified=False

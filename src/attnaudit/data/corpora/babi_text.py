@@ -1,6 +1,7 @@
-"""The text format of the bAbI tasks (Weston et al. 2015), read, written, and made into examples.
+"""The text format of the bAbI tasks (Weston et al. 2015): parsing, writing, making examples.
 
-A line is "<id> sentence" or "<id> question<TAB>answer<TAB>ids of the supporting lines"; id 1 starts a new story.
+A line is "<id> sentence" or "<id> question<TAB>answer<TAB>ids of the supporting lines"; id 1 starts
+a new story.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from attnaudit.data.splits import Example
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A statement, or a question where there is an answer. Its id is its place in the story, from 1."""
+    """A statement, or a question if it has an answer; its id is its position in the story."""
 
     text: str  # with its full stop or question mark
     answer: str | None = None
@@ -27,7 +28,7 @@ Story = tuple[Line, ...]
 
 
 def as_text(stories: Iterable[Story]) -> str:
-    """The official format; the blank before the first tab is part of it."""
+    """Stories in the official format, in which a blank precedes the first tab."""
     return "".join(
         f"{number} {line.text}"
         + (
@@ -42,7 +43,7 @@ def as_text(stories: Iterable[Story]) -> str:
 
 
 def parse(text: str, *, source: str = "bAbI text") -> tuple[Story, ...]:
-    """Stories of a file in the official format. `source` names the file in errors."""
+    """Parse stories in the official format. `source` names the file in errors."""
     return parse_lines(
         (f"{source}, line {number}", raw)
         for number, raw in enumerate(text.splitlines(), start=1)
@@ -53,22 +54,22 @@ def parse(text: str, *, source: str = "bAbI text") -> tuple[Story, ...]:
 def parse_lines(
     lines: Iterable[tuple[str, str]], bad: AbstractContextManager[Any] | None = None
 ) -> tuple[Story, ...]:
-    """Stories of lines that come with their places. `bad` is entered for each story: one bad line spoils the story it is in."""
-    told: list[list[tuple[str, str]]] = []
+    """Parse stories from (where, line); `bad` is entered per story, which one bad line spoils."""
+    grouped: list[list[tuple[str, str]]] = []
     for where, raw in lines:
-        if not told or raw.partition(" ")[0] == "1":
-            told.append([])
-        told[-1].append((where, raw))
+        if not grouped or raw.partition(" ")[0] == "1":
+            grouped.append([])
+        grouped[-1].append((where, raw))
     stories: list[Story] = []
-    for each in told:
+    for story_lines in grouped:
         with bad or nullcontext():
-            stories.append(_story(each))
+            stories.append(_story(story_lines))
     return tuple(stories)
 
 
-def _story(told: Iterable[tuple[str, str]]) -> Story:
+def _story(lines: Iterable[tuple[str, str]]) -> Story:
     story: list[Line] = []
-    for where, raw in told:
+    for where, raw in lines:
         number, _, rest = raw.partition(" ")
         if number != str(len(story) + 1):
             expected = f"{len(story) + 1} or 1" if story else "1"
@@ -86,11 +87,12 @@ def _line(rest: str, before: Sequence[Line], where: str) -> Line:
     fields = rest.split("\t")
     if len(fields) != 3 or not all(field.strip() for field in fields):
         raise InputError(
-            f"{where}: expected question<TAB>answer<TAB>supporting ids, got {len(fields)} fields in {rest[:60]!r}."
+            f"{where}: expected question<TAB>answer<TAB>supporting ids, "
+            f"got {len(fields)} fields in {rest[:60]!r}."
         )
     question, answer, ids = fields
     statements = {str(number) for number, line in enumerate(before, start=1) if line.answer is None}
-    wrong = [each for each in ids.split() if each not in statements]
+    wrong = [line_id for line_id in ids.split() if line_id not in statements]
     if wrong:
         raise InputError(
             f"{where}: the supporting id {wrong[0]!r} is not a statement before the question."
@@ -99,7 +101,7 @@ def _line(rest: str, before: Sequence[Line], where: str) -> Line:
 
 
 def answers(stories: Iterable[Story]) -> tuple[str, ...]:
-    """Every answer that occurs, by alphabet: the classes."""
+    """Every answer that occurs, sorted: the classes."""
     return tuple(
         sorted({line.answer for story in stories for line in story if line.answer is not None})
     )
@@ -108,9 +110,10 @@ def answers(stories: Iterable[Story]) -> tuple[str, ...]:
 def examples(
     stories: Iterable[Story], classes: Sequence[str], *, split: str
 ) -> tuple[Example, ...]:
-    """One example a question: all statements before it, joined with full stops, and the question without its mark.
+    """One example per question: the statements before it, joined by full stops, and the question.
 
-    Evidence is every word of the supporting sentences; a full stop belongs to the sentence before it and is no evidence.
+    Evidence is every word of the supporting sentences. A full stop belongs to the sentence before
+    it and is not evidence; the question has no question mark.
     """
     labels = {name: number for number, name in enumerate(classes)}
     made: list[Example] = []
@@ -130,12 +133,14 @@ def examples(
                 continue
             if line.answer not in labels:
                 raise InputError(
-                    f"bAbI: the answer {line.answer!r} is none of the classes {', '.join(classes)}. "
+                    f"bAbI: the answer {line.answer!r} is none of the classes "
+                    f"{', '.join(classes)}. "
                     "Give the classes of all splits."
                 )
             evidence = [False] * len(tokens)
-            for each in line.support:
-                evidence[spans[each]] = [True] * (spans[each].stop - spans[each].start)
+            for line_id in line.support:
+                span = spans[line_id]
+                evidence[span] = [True] * (span.stop - span.start)
             made.append(
                 Example(
                     example_id=f"{split}/{len(made)}",

@@ -1,4 +1,4 @@
-"""Corpora with human rationales in the layout of the ERASER benchmark (DeYoung et al. 2020): movies, boolq, multirc, fever and others."""
+"""Corpora with human rationales in the layout of the ERASER benchmark (DeYoung et al. 2020)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from attnaudit.core.errors import InputError
-from attnaudit.data.corpora.eraser_layout import FILES, SPLITS, Annotation, Document, read_layout
+from attnaudit.data.corpora.eraser_layout import FILES, SPLIT_OF, Annotation, Document, read_layout
 from attnaudit.data.corpus_info import About, Download, describes
 from attnaudit.data.reading.options import one_of, yes_or_no
-from attnaudit.data.reading.preprocessing import Preparation, Text, require
+from attnaudit.data.reading.preprocessing import Preparation, Text, require_parts
 from attnaudit.data.reading.tokenise import find_tokeniser
 from attnaudit.data.splits import Example, Splits
 
@@ -47,7 +47,7 @@ MOVIES = About(
 
 @describes(MOVIES)
 def movies(place: Path, *, replace_numbers: bool = False, skip_bad: bool = False) -> Splits:
-    """Movie reviews with the phrases people marked as reasons (Zaidan & Eisner 2008, in the layout of ERASER)."""
+    """Movie reviews with the phrases that people marked as reasons (Zaidan & Eisner 2008)."""
     return _corpus(place, "movies", None, replace_numbers=replace_numbers, skip_bad=skip_bad)
 
 
@@ -61,11 +61,12 @@ def eraser(
     replace_numbers: bool = False,
     skip_bad: bool = False,
 ) -> Splits:
-    """Any corpus in the layout of the ERASER benchmark, by the name of its folder or archive: eraser:corpus=boolq.
+    """Any corpus in the layout of ERASER, by the name of its folder: eraser:corpus=boolq.
 
-    The words are the documents' own, split at blanks; a line is a sentence. Several documents are one text, in the order of `docids`.
-    A word is evidence if it is in any of the groups: that one group alone would do is not kept. A query that is the same throughout
-    says nothing and is dropped. Not supported: evidence without token numbers, and queries that are not text.
+    Words are those of the documents, split at blanks; a line is a sentence. Several documents are
+    joined in the order of `docids`. A word is evidence if it is in any of the evidence groups, even
+    if one group would suffice. A query that is the same for all texts is dropped. Evidence without
+    token numbers and queries that are not text are not supported.
     """
     yes_or_no("eraser", "query", query)
     one_of("eraser", "query_tokeniser", query_tokeniser, ("regex", "blanks", "spacy"))
@@ -85,24 +86,24 @@ def _corpus(
         corpus, tokeniser="blanks", replace_numbers=replace_numbers, skip_bad=skip_bad
     )
     documents, annotations = read_layout(place, prepare)
-    require(place, (f"{name}.jsonl" for name in annotations), FILES)
-    everything = [each for part in annotations.values() for each in part]
-    classes = sorted({each.row["classification"] for each in everything})
-    queries = {each.row.get("query") for each in everything}
-    ask = split if len(queries) > 1 else None
+    require_parts(place, (f"{name}.jsonl" for name in annotations), FILES)
+    rows = [annotation.row for part in annotations.values() for annotation in part]
+    classes = sorted({row["classification"] for row in rows})
+    queries = {row.get("query") for row in rows}
+    split_query = split if len(queries) > 1 else None
     spans: Counter[str] = Counter()
     without: Counter[str] = Counter()
 
     def texts(name: str) -> Iterator[Text]:
-        for each in annotations[name]:
+        for annotation in annotations[name]:
             with prepare.bad:
-                text = _text(each, SPLITS[name], documents, classes, ask)
-                spans[SPLITS[name]] += len(each.evidence)
-                without[SPLITS[name]] += not each.evidence
+                text = _text(annotation, SPLIT_OF[name], documents, classes, split_query)
+                spans[SPLIT_OF[name]] += len(annotation.evidence)
+                without[SPLIT_OF[name]] += not annotation.evidence
                 yield text
 
     read: dict[str, tuple[Example, ...]] = {
-        SPLITS[name]: prepare.examples(texts(name)) for name in SPLITS
+        SPLIT_OF[name]: prepare.examples(texts(name)) for name in SPLIT_OF
     }
     return prepare.finish(
         train=read["train"],
@@ -112,11 +113,11 @@ def _corpus(
         source=f"{corpus}, in the layout of ERASER",
         evidence_spans=dict(spans),
         without_evidence=dict(without),
-        query=_told(queries, ask is not None),
+        query=_query_note(queries, split_query is not None),
     )
 
 
-def _told(queries: set[str | None], kept: bool) -> str:
+def _query_note(queries: set[str | None], kept: bool) -> str:
     if kept or queries <= {None}:
         return "each its own" if kept else "none"
     return "left out: the same throughout" if len(queries) == 1 else "left out, as asked"
@@ -127,7 +128,7 @@ def _text(
     split: str,
     documents: dict[str, Document],
     classes: list[str],
-    ask: Callable[[str], list[str]] | None,
+    split_query: Callable[[str], list[str]] | None,
 ) -> Text:
     where, row = annotation.where, annotation.row
     words: list[str] = []
@@ -136,55 +137,57 @@ def _text(
     for name in _documents_of(annotation):
         if name not in documents:
             raise InputError(
-                f"{where}: the document {name!r} is not in docs. Take the corpus anew, whole."
+                f"{where}: the document {name!r} is not in docs. Download the whole corpus again."
             )
         starts[name] = len(words)
         first = sentences[-1] + 1 if sentences else 0
         words += documents[name].words
         sentences += [first + number for number in documents[name].sentences]
     marked = [False] * len(words)
-    for each in annotation.evidence:
-        first, last = _span(where, each, documents, starts)
+    for evidence in annotation.evidence:
+        first, last = _span(where, evidence, documents, starts)
         marked[first:last] = [True] * (last - first)
-    if ask is not None and row.get("query") is None:
+    if split_query is not None and row.get("query") is None:
         raise InputError(
-            f"{where}: the query is missing, but other lines have one. Choose query=false to do without."
+            f"{where}: the query is missing, but other lines have one. "
+            "Choose query=false to read no queries."
         )
     return Text(
         f"{split}/{row['annotation_id']}",
         where,
         words,
         classes.index(row["classification"]),
-        query=None if ask is None else ask(row["query"]),
+        query=None if split_query is None else split_query(row["query"]),
         evidence=tuple(marked),
         segments=tuple(sentences),
     )
 
 
 def _documents_of(annotation: Annotation) -> Iterable[str]:
-    """Those named; else those the evidence is in; else the one with the name of the annotation."""
-    named = annotation.row.get("docids") or [each["docid"] for each in annotation.evidence]
+    """The documents in docids; else those of the evidence; else the one named by the annotation."""
+    named = annotation.row.get("docids") or [item["docid"] for item in annotation.evidence]
     return dict.fromkeys(named or [annotation.row["annotation_id"]])
 
 
 def _span(
     where: str, evidence: dict[str, Any], documents: dict[str, Document], starts: dict[str, int]
 ) -> tuple[int, int]:
-    """The words of the text that are this piece of evidence. They must be the words it says they are."""
+    """(first, last) word of a piece of evidence in the text, checked against its own words."""
     name, first, last = evidence["docid"], evidence["start_token"], evidence["end_token"]
     if name not in starts:
         raise InputError(
             f"{where}: evidence in {name!r}, which is not among the docids {list(starts)[:5]}."
         )
     words = documents[name].words
-    if not 0 <= first <= last <= len(words):  # the released test split has empty ones, of no text
+    if not 0 <= first <= last <= len(words):  # some in the released test split are empty
         raise InputError(
             f"{where}: evidence from token {first} to {last}, but {name!r} has {len(words)} tokens."
         )
-    found = " ".join(words[first:last])
-    if found.split() != evidence["text"].split():
+    text = " ".join(words[first:last])
+    if text.split() != evidence["text"].split():
         raise InputError(
-            f"{where}: tokens {first} to {last} of {name!r} are {found[:80]!r}, but the evidence says "
-            f"{evidence['text'][:80]!r}. Take the corpus anew, or leave such lines out with skip_bad=true."
+            f"{where}: tokens {first} to {last} of {name!r} are {text[:80]!r}, but the evidence "
+            f"says {evidence['text'][:80]!r}. Download the corpus again, or leave such lines out "
+            "with skip_bad=true."
         )
     return starts[name] + first, starts[name] + last

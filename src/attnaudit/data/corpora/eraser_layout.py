@@ -1,4 +1,4 @@
-"""Documents and annotations in the layout of the ERASER benchmark: train, val and test.jsonl, and docs/ or docs.jsonl."""
+"""The layout of the ERASER benchmark: train, val and test.jsonl, and docs/ or docs.jsonl."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from attnaudit.data.reading.preprocessing import Preparation
 from attnaudit.data.reading.rows import json_rows, whole_text
 from attnaudit.data.reading.sources import files
 
-SPLITS = {"train": "train", "val": "dev", "test": "test"}  # name of the file -> ours
-FILES = tuple(f"{split}.jsonl" for split in SPLITS)
+SPLIT_OF = {"train": "train", "val": "dev", "test": "test"}  # file name -> split
+FILES = tuple(f"{name}.jsonl" for name in SPLIT_OF)
 _KINDS: dict[type, str] = {str: "text", list: "a list", int: "a whole number"}
 
 
 @dataclass(frozen=True)
 class Annotation:
+    """One line of an annotation file."""
+
     where: str
     row: dict[str, Any]
     evidence: tuple[dict[str, Any], ...]  # of all groups
@@ -25,14 +27,16 @@ class Annotation:
 
 @dataclass(frozen=True)
 class Document:
+    """A document with the sentence number of each word."""
+
     words: tuple[str, ...]
-    sentences: tuple[int, ...]  # of each word
+    sentences: tuple[int, ...]
 
 
 def read_layout(
     place: Path, prepare: Preparation
 ) -> tuple[dict[str, Document], dict[str, list[Annotation]]]:
-    """Everything, as an archive has its members in any order."""
+    """(documents by name, annotations by file); all at once, as archives have no fixed order."""
     documents: dict[str, Document] = {}
     annotations: dict[str, list[Annotation]] = {}
     for file in files(place, *FILES, "docs.jsonl", "docs/[!.]*"):
@@ -43,9 +47,8 @@ def read_layout(
             elif file.name.endswith("docs.jsonl"):
                 for where, row in json_rows(file, prepare.bad):
                     with prepare.bad:
-                        documents[_told(where, row, "docid", str)] = _document(
-                            _told(where, row, "document", str)
-                        )
+                        name = _field(where, row, "docid", str)
+                        documents[name] = _document(_field(where, row, "document", str))
             else:
                 part = annotations.setdefault(PurePosixPath(file.name).stem, [])
                 for where, row in json_rows(file, prepare.bad):
@@ -55,7 +58,7 @@ def read_layout(
 
 
 def _document(text: str) -> Document:
-    """Sentences are lines and words what stands between blanks: the evidence counts them so."""
+    """Sentences are lines and words are separated by blanks, as the evidence counts them."""
     lines = [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
     sentences = [[word for word in line.split(" ") if word] for line in lines if line]
     return Document(
@@ -66,40 +69,38 @@ def _document(text: str) -> Document:
 
 def _checked(where: str, row: dict[str, Any]) -> Annotation:
     for name in ("annotation_id", "classification"):
-        _told(where, row, name, str)
+        _field(where, row, name, str)
     if row.get("query") is not None:
-        _told(where, row, "query", str)
+        _field(where, row, "query", str)
     if row.get("docids") is not None and not all(
-        isinstance(each, str) for each in _told(where, row, "docids", list)
+        isinstance(name, str) for name in _field(where, row, "docids", list)
     ):
-        raise _unlike(where, "docids", "names of documents", row["docids"])
-    evidence = [
-        each for group in _told(where, row, "evidences", list) for each in _listed(where, group)
-    ]
-    for each in evidence:
-        if not isinstance(each, dict):
-            raise _unlike(where, "evidences", "groups of objects", each)
+        raise _malformed(where, "docids", "names of documents", row["docids"])
+    evidence: list[dict[str, Any]] = []
+    for group in _field(where, row, "evidences", list):
+        if not isinstance(group, list):
+            raise _malformed(where, "evidences", "groups, each a list", group)
+        evidence += group
+    for item in evidence:
+        if not isinstance(item, dict):
+            raise _malformed(where, "evidences", "groups of objects", item)
         for name in ("docid", "text"):
-            _told(where, each, name, str)
+            _field(where, item, name, str)
         for name in ("start_token", "end_token"):
-            _told(where, each, name, int)
+            _field(where, item, name, int)
     return Annotation(where, row, tuple(evidence))
 
 
-def _told(where: str, row: dict[str, Any], name: str, kind: type) -> Any:
+def _field(where: str, row: dict[str, Any], name: str, kind: type) -> Any:
+    """The value of a field, or an error if it is not of this kind."""
     value = row.get(name)
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise _unlike(where, name, _KINDS[kind], value)
+        raise _malformed(where, name, _KINDS[kind], value)
     return value
 
 
-def _listed(where: str, group: Any) -> list[Any]:
-    if not isinstance(group, list):
-        raise _unlike(where, "evidences", "groups, each a list", group)
-    return group
-
-
-def _unlike(where: str, name: str, expected: str, got: Any) -> InputError:
+def _malformed(where: str, name: str, expected: str, got: Any) -> InputError:
     return InputError(
-        f"{where}: {name!r} must be {expected}, got {str(got)[:60]!r}. Is this a line in the layout of ERASER?"
+        f"{where}: {name!r} must be {expected}, got {str(got)[:60]!r}. "
+        "Is this a line in the layout of ERASER?"
     )

@@ -1,4 +1,4 @@
-"""Texts whose label depends on planted words at known positions: the evidence is known exactly, token by token."""
+"""Simulated texts whose label depends on planted words, so that the evidence is known exactly."""
 
 from __future__ import annotations
 
@@ -6,40 +6,22 @@ from itertools import accumulate, product
 from random import Random
 
 from attnaudit.core.errors import InputError
-from attnaudit.core.randomness import derive
 from attnaudit.data.reading.options import whole_number
 from attnaudit.data.splits import Example, Splits
 
 CLASSES = ("negative", "positive")
-# Made-up words, so that no pretrained vector knows the answer.
+# Made-up words, which no pretrained vectors have.
 EVIDENCE = (
     ("dreffle", "glathe", "murnel", "sorvic", "wragt"),
     ("brisel", "jolvin", "merrow", "plendor", "sunlo"),
 )
 DISTRACTORS = ("brathe", "dorvic", "glisel", "jormel", "mefflo", "plerrow", "sulvin", "wrendor")
-FILLERS = tuple(
-    first + second
-    for second, first in product(
-        (
-            "bon",
-            "dal",
-            "fen",
-            "gim",
-            "kor",
-            "lun",
-            "mas",
-            "net",
-            "pil",
-            "rod",
-            "sut",
-            "tav",
-            "ven",
-            "zig",
-            "ka",
-        ),
-        ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "zo"),
-    )
-)[:200]
+_FIRST = ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "zo")
+_SECOND = (
+    *("bon", "dal", "fen", "gim", "kor", "lun", "mas", "net"),
+    *("pil", "rod", "sut", "tav", "ven", "zig", "ka"),
+)
+FILLERS = tuple(first + second for second, first in product(_SECOND, _FIRST))[:200]
 _ZIPF = tuple(accumulate(1 / rank for rank in range(1, len(FILLERS) + 1)))
 
 
@@ -54,9 +36,20 @@ def keyword(
     test: int = 500,
     seed: int = 0,
 ) -> Splits:
-    """Texts of length ± jitter tokens: `evidence` words of the class, `distractors` that say nothing, and filler.
+    """Texts of evidence words for the class, distractors and filler; only evidence is informative.
 
-    Only the evidence depends on the label: without it the rest is the same in both classes. Any one evidence word is enough.
+    Parameters
+    ----------
+    evidence : int
+        Evidence words per text, any of which is enough to tell the class.
+    distractors : int
+        Rare words per text that occur in both classes.
+    length, jitter : int
+        A text has length ± jitter tokens.
+    train, dev, test : int
+        Number of texts.
+    seed : int
+        Each text depends on the seed, its id and the options above only.
     """
     whole_number("keyword", "evidence", evidence, least=1)
     for name, value in {
@@ -70,12 +63,15 @@ def keyword(
     whole_number("keyword", "train", train, least=2)
     if evidence + distractors > length - jitter:
         raise InputError(
-            f"keyword: {evidence} evidence words and {distractors} distractors do not fit into the shortest text of "
-            f"{length - jitter} tokens (length={length}, jitter={jitter}). Raise length, or lower jitter or the words."
+            f"keyword: {evidence} evidence words and {distractors} distractors do not fit into the "
+            f"shortest text of {length - jitter} tokens (length={length}, jitter={jitter}). "
+            "Raise length, or lower jitter, evidence or distractors."
         )
     made = {
         split: tuple(
-            _example(f"{split}/{number}", number % 2, evidence, distractors, length, jitter, seed)
+            keyword_example(
+                f"{split}/{number}", number % 2, evidence, distractors, length, jitter, seed
+            )
             for number in range(count)
         )
         for split, count in {"train": train, "dev": dev, "test": test}.items()
@@ -96,7 +92,7 @@ def keyword(
     )
 
 
-def _example(
+def keyword_example(
     example_id: str,
     label: int,
     evidence: int,
@@ -105,6 +101,9 @@ def _example(
     jitter: int,
     seed: int,
 ) -> Example:
+    """One text; the words around the evidence do not depend on the label."""
+    from attnaudit.core.randomness import derive  # imports torch
+
     rng = Random(derive(seed, "keyword", example_id))
     count = length + rng.randint(-jitter, jitter)
     tokens = rng.choices(FILLERS, cum_weights=_ZIPF, k=count)
@@ -112,10 +111,10 @@ def _example(
     planted = rng.choices(EVIDENCE[label], k=evidence) + rng.choices(DISTRACTORS, k=distractors)
     for place, word in zip(places, planted, strict=True):
         tokens[place] = word
-    decides = set(places[:evidence])
+    decisive = set(places[:evidence])
     return Example(
         example_id=example_id,
         tokens=tuple(tokens),
         label=label,
-        evidence=tuple(place in decides for place in range(count)),
+        evidence=tuple(place in decisive for place in range(count)),
     )

@@ -1,4 +1,4 @@
-"""Discharge summaries of MIMIC-III (Johnson et al. 2016): diabetes or not, or acute against chronic anemia (Jain & Wallace 2019)."""
+"""Discharge summaries of MIMIC-III (Johnson et al. 2016): diabetes, or acute or chronic anemia."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from attnaudit.data.corpus_info import About, describes
 from attnaudit.data.reading.options import one_of, whole_number
 from attnaudit.data.reading.preprocessing import Preparation, Text, vocabulary_size
 from attnaudit.data.reading.splitting import check_share, divide
-from attnaudit.data.splits import Example, Splits
+from attnaudit.data.splits import SPLITS, Example, Splits
 
 DIABETES = "25000"  # 250.00
 ACUTE, CHRONIC = "2851", "2852"  # 285.1; 285.21, 285.22 and 285.29
@@ -36,13 +36,13 @@ CLASSES = {
     ("anemia", "acute"): ("chronic", "acute"),
     ("anemia", "chronic"): ("acute", "chronic"),
 }
-SPLITS = ("train", "dev", "test")
 
 ABOUT = About(
     title="MIMIC-III 1.4, discharge summaries",
     task="diabetes, or acute against chronic anemia, from discharge summaries, 2 classes",
-    size="some 53,000 admissions with a discharge summary; 11,371 for diabetes and 6,845 for anemia in Jain & Wallace",
-    licence="PhysioNet Credentialed Health Data License 1.5.0; never to be passed on",
+    size="about 53,000 admissions with a discharge summary; "
+    "11,371 for diabetes and 6,845 for anemia in Jain & Wallace",
+    licence="PhysioNet Credentialed Health Data License 1.5.0; must not be redistributed",
     home="https://physionet.org/content/mimiciii/1.4/",
     places=(
         "mimic",
@@ -54,11 +54,13 @@ ABOUT = About(
     ),
     holds=(NOTES, DIAGNOSES),
     steps=(
-        "Patient records are not given out freely: open an account at https://physionet.org, become a credentialed user "
-        "(a course on research with human subjects is part of it), sign the data use agreement of "
-        f"https://physionet.org/content/mimiciii/1.4/, and put {NOTES}.gz and {DIAGNOSES}.gz into the folder mimic of the "
-        f"data folder. For the diabetes splits of Jain & Wallace add {', '.join(LISTS.values())} from the folder "
-        "preprocess/MIMIC of https://github.com/successar/AttentionExplanation (numbers of admissions only)."
+        "Patient records are not public: open an account at https://physionet.org, become a "
+        "credentialed user (which includes a course on research with human subjects), sign the "
+        "data use agreement of https://physionet.org/content/mimiciii/1.4/, and put "
+        f"{NOTES}.gz and {DIAGNOSES}.gz into the folder mimic of the data folder. "
+        f"For the diabetes splits of Jain & Wallace add {', '.join(LISTS.values())} from the "
+        "folder preprocess/MIMIC of https://github.com/successar/AttentionExplanation "
+        "(numbers of admissions only)."
     ),
 )
 
@@ -82,13 +84,15 @@ def mimic(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """One text an admission: the discharge summary and its addenda, fewer than 4,000 tokens.
+    """One text per admission: the discharge summary and its addenda, fewer than 4,000 tokens.
 
-    diabetes: code 250.00 or not, among the admissions of three published lists, which are the splits; without the lists
-    (or splits=seeded) among those with one of the `frequent` most frequent diagnosis codes. anemia: 285.1 only (acute)
-    against 285.2 only. Label 1 is acute in the released code and chronic in the paper's text: positive=chronic follows that.
-    Seeded splits are stratified; that of anemia has the seed of the released code (test_seed), dev goes by `seed`.
-    more_than=released is 6 for diabetes and, for anemia, where the released code has no bound, the shortest text of each split.
+    task=diabetes: code 250.00 or not, among the admissions of three published lists, which are the
+    splits; without the lists (or with splits=seeded), among those with one of the `frequent` most
+    frequent diagnosis codes. task=anemia: 285.1 only (acute) against 285.2 only. Label 1 is acute
+    in the released code of Jain & Wallace (2019) and chronic in the paper (positive=chronic).
+    Seeded splits are stratified; test_seed is that of the released code, dev depends on `seed`.
+    more_than=released is 6 for diabetes; for anemia, where the released code gives no bound, it is
+    the length of the shortest text in each split.
     """
     one_of("mimic", "task", task, ("diabetes", "anemia"))
     one_of("mimic", "positive", positive, ("acute", "chronic"))
@@ -109,9 +113,8 @@ def mimic(
         drop_empty=True,
         skip_bad=skip_bad,
     )
-    prepare.cleaner[DEIDENTIFIED] = (
-        DEIDENTIFIED  # the only word that keeps its capitals, so that no text can spell it
-    )
+    # The only word that keeps its capitals, so that no text can contain it.
+    prepare.cleaner[DEIDENTIFIED] = DEIDENTIFIED
     stays = read_stays(place, prepare)
     split_of = admission_lists(place, prepare) if task == "diabetes" and splits != "seeded" else {}
     if splits == "released" and task == "diabetes" and not split_of:
@@ -128,23 +131,28 @@ def mimic(
         )
     if split_of:
         parts = {
-            split: tuple(e for e in read if split_of[_admission(e)] == split) for split in SPLITS
+            split: tuple(example for example in read if split_of[_admission(example)] == split)
+            for split in SPLITS
         }
         rule = f"the admissions of {', '.join(LISTS.values())}"
     else:
         rest, test = divide(read, test_share, seed=test_seed)
         train, dev = divide(rest, dev_share, seed=seed)
         parts = {"train": train, "dev": dev, "test": test}
-        rule = f"test is {test_share:.0%} (seed {test_seed}), dev {dev_share:.0%} of the rest (seed {seed}), stratified"
+        rule = (
+            f"test is {test_share:.0%} (seed {test_seed}), "
+            f"dev {dev_share:.0%} of the rest (seed {seed}), stratified"
+        )
     kept: dict[str, Sequence[Example]] = {}
     for split, examples in parts.items():
         if shortest:
-            prepare.more_than = min((len(each.tokens) for each in examples), default=0)
+            prepare.more_than = min((len(example.tokens) for example in examples), default=0)
         kept[split] = prepare.within_length(examples, split)
-        if (
-            task == "anemia" and positive == "chronic"
-        ):  # only now, so that the splits are the same either way
-            kept[split] = tuple(replace(each, label=1 - (each.label or 0)) for each in kept[split])
+        # Labels are swapped after splitting, so that the splits do not depend on it.
+        if task == "anemia" and positive == "chronic":
+            kept[split] = tuple(
+                replace(example, label=1 - (example.label or 0)) for example in kept[split]
+            )
     return prepare.finish(
         name=f"mimic-{task}",
         train=kept["train"],
@@ -154,15 +162,15 @@ def mimic(
         min_count=min_count,
         source="MIMIC-III, discharge summaries with addenda",
         rule=rule,
-        labels=_told(task, positive, frequent, listed=bool(split_of)),
-        # Splits go by admission in the released code: a patient may be met in train and again in test.
-        test_admissions_of_patients_in_train=_met_again(stays, kept["train"], kept["test"]),
+        labels=_label_note(task, positive, frequent, listed=bool(split_of)),
+        # Splits are by admission in the released code: a patient may be in train and in test.
+        test_admissions_of_patients_in_train=_shared_patients(stays, kept["train"], kept["test"]),
         vocabulary_before_length_filter=vocabulary_size(parts["train"], min_count=min_count),
     )
 
 
 def _bound(more_than: Any, task: str) -> Any:
-    """What Preparation gets, and checks."""
+    """The lower bound on the length; other values are checked by `Preparation`."""
     if more_than != "released":
         return more_than
     return 6 if task == "diabetes" else None
@@ -198,34 +206,40 @@ def _diabetes(
 def _texts(
     place: Path, labels: dict[int, int], stays: dict[int, Stay], prepare: Preparation
 ) -> Iterator[Text]:
-    """In the order of the released code, on which its seeded split hangs: by patient and admission."""
+    """By patient and admission, as in the released code; its seeded split depends on this order."""
     notes: defaultdict[int, list[Note]] = defaultdict(list)
     for note in discharge_notes(place, labels, prepare):
         notes[note.admission].append(note)
     _count(prepare, "admissions without a discharge summary", len(labels) - len(notes))
-    for admission in sorted(notes, key=lambda each: (stays[each].patient, each)):
-        parts = notes.pop(admission)  # so that texts and tokens are not all in memory at once
+    for admission in sorted(notes, key=lambda number: (stays[number].patient, number)):
+        parts = notes.pop(admission)  # popped to free memory
         tokens = words(joined(parts), prepare.tokeniser.split)
         yield Text(f"admission/{admission}", parts[0].where, tokens, labels[admission])
 
 
-def _count(prepare: Preparation, what: str, number: int) -> None:
+def _count(prepare: Preparation, reason: str, number: int) -> None:
     if number:
-        prepare.dropped[what] += number
+        prepare.dropped[reason] += number
 
 
 def _admission(example: Example) -> int:
     return int(example.example_id.removeprefix("admission/"))
 
 
-def _met_again(stays: dict[int, Stay], train: Sequence[Example], test: Sequence[Example]) -> int:
-    known = {stays[_admission(each)].patient for each in train}
-    return sum(stays[_admission(each)].patient in known for each in test)
+def _shared_patients(
+    stays: dict[int, Stay], train: Sequence[Example], test: Sequence[Example]
+) -> int:
+    """Number of test admissions whose patient is in train too."""
+    known = {stays[_admission(example)].patient for example in train}
+    return sum(stays[_admission(example)].patient in known for example in test)
 
 
-def _told(task: str, positive: str, frequent: int, *, listed: bool) -> str:
+def _label_note(task: str, positive: str, frequent: int, *, listed: bool) -> str:
     if task == "anemia":
-        return f"1 is {positive}; acute in the released code of Jain & Wallace, chronic in the paper's text"
+        return (
+            f"1 is {positive}; "
+            "acute in the released code of Jain & Wallace, chronic in the paper's text"
+        )
     among = (
         "the listed admissions"
         if listed

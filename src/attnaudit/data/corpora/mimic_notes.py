@@ -1,6 +1,7 @@
-"""The tables of MIMIC-III that the corpus mimic is made of: diagnoses by admission, and discharge summaries with their addenda.
+"""The tables of MIMIC-III behind the corpus mimic: diagnoses, and discharge summaries with addenda.
 
-NOTEEVENTS is some four gigabytes of all kinds of notes. It is read once, row by row, and only what is wanted is kept.
+NOTEEVENTS is about four gigabytes of notes. It is read once, row by row, and only what is needed is
+kept.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _AGAIN = re.compile(r"([^\w\s]|_)(?:\s*\1)+")
 
 @dataclass(slots=True)
 class Stay:
-    """One admission: whose, and its ICD-9 codes as the table has them, without their point (285.21 is 28521)."""
+    """One admission: its patient and its ICD-9 codes without the point (285.21 is 28521)."""
 
     patient: int
     codes: set[str] = field(default_factory=set)
@@ -44,7 +45,7 @@ class Note:
 
 
 def read_stays(place: Path, prepare: Preparation) -> dict[int, Stay]:
-    """The admissions of DIAGNOSES_ICD by HADM_ID."""
+    """The admissions in DIAGNOSES_ICD, by HADM_ID."""
     stays: dict[int, Stay] = {}
     for where, row in _table(place, DIAGNOSES, prepare, ("SUBJECT_ID", "HADM_ID", "ICD9_CODE")):
         with prepare.bad:
@@ -55,14 +56,15 @@ def read_stays(place: Path, prepare: Preparation) -> dict[int, Stay]:
                 continue
             if not code.isalnum():
                 raise InputError(
-                    f"{where}: expected an ICD9_CODE without a point, such as 25000, got {code[:20]!r}."
+                    f"{where}: expected an ICD9_CODE without a point, such as 25000, "
+                    f"got {code[:20]!r}."
                 )
             stays.setdefault(admission, Stay(patient)).codes.add(intern(code))
     return stays
 
 
 def discharge_notes(place: Path, wanted: Collection[int], prepare: Preparation) -> Iterator[Note]:
-    """The discharge summaries and addenda of the admissions in `wanted`, one after the other as NOTEEVENTS has them."""
+    """The discharge summaries and addenda of the admissions in `wanted`, in file order."""
     needs = ("HADM_ID", "CHARTDATE", "CATEGORY", "DESCRIPTION", "ISERROR", "TEXT")
     for where, row in _table(place, NOTES, prepare, needs):
         if row["CATEGORY"].strip() != "Discharge summary":
@@ -82,14 +84,15 @@ def discharge_notes(place: Path, wanted: Collection[int], prepare: Preparation) 
 
 
 def joined(notes: Sequence[Note]) -> str:
-    """One text of an admission: reports before addenda, each by date, and as they came where the date is the same."""
+    """The notes of an admission as one text: reports before addenda, each by date."""
     return " ".join(note.text for note in sorted(notes, key=lambda note: (note.addendum, note.day)))
 
 
 def words(text: str, split: Callable[[str], list[str]]) -> list[str]:
-    """The tokens of a note. What was taken out to protect patients, [** … **], is one word; a punctuation mark is not repeated.
+    """The tokens of a note: [** … **] is one word, and repeated punctuation marks become one.
 
-    The released code collapses marks after its tokeniser and this does before, so that any tokeniser may be used.
+    [** … **] replaces what was removed to protect patients. The released code collapses punctuation
+    after its tokeniser; this does before, so that any tokeniser can be used.
     """
     tokens: list[str] = []
     for number, piece in enumerate(_MARK.split(text)):
@@ -99,24 +102,26 @@ def words(text: str, split: Callable[[str], list[str]]) -> list[str]:
 
 
 def admission_lists(place: Path, prepare: Preparation) -> dict[int, str]:
-    """{admission: split} of the three published lists of admissions, or nothing if none of them is there."""
+    """{admission: split} of the three published lists of admissions; empty if none is there."""
     split_of: dict[int, str] = {}
-    met: set[str] = set()
+    seen: set[str] = set()
     for split, name in LISTS.items():
         for file in files(place, name) if place.is_dir() or is_archive(place) else ():
-            met.add(name)
+            seen.add(name)
             for where, line in lines(file, prepare.bad):
                 with prepare.bad:
                     admission = _number({"HADM_ID": line}, "HADM_ID", where)
                     if split_of.setdefault(admission, split) != split:
                         raise InputError(
-                            f"{where}: admission {admission} is in {split_of[admission]} too. Take the lists anew."
+                            f"{where}: admission {admission} is in {split_of[admission]} too. "
+                            "Download the lists again."
                         )
             break
-    missing = [name for name in LISTS.values() if name not in met]
-    if met and missing:
+    missing = [name for name in LISTS.values() if name not in seen]
+    if seen and missing:
         raise InputError(
-            f"{place}: {', '.join(sorted(met))} is there, but {', '.join(missing)} is not. Add it, or write splits=seeded."
+            f"{place}: {', '.join(sorted(seen))} is there, but {', '.join(missing)} is not. "
+            "Add it, or write splits=seeded."
         )
     return split_of
 
@@ -126,9 +131,10 @@ def _table(
 ) -> Iterator[tuple[str, dict[str, str]]]:
     for file in files(place, name):
         yield from table_rows(file, prepare.bad, needs=needs)
-        return  # the same table may lie beside it compressed
+        return  # the same table may be there a second time, compressed
     raise InputError(
-        f"{place}: {name} is not in it. Put the file there as PhysioNet ships it (.csv.gz is fine)."
+        f"{place}: {name} is not in it. "
+        "Put the file there as PhysioNet distributes it (.csv.gz is fine)."
     )
 
 

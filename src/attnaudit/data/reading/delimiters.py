@@ -1,4 +1,4 @@
-"""What separates the columns of a csv file: by its header line and the consistency of the rows below."""
+"""The delimiter of a csv file, inferred from its header and the consistency of its rows."""
 
 from __future__ import annotations
 
@@ -17,46 +17,52 @@ _SPELLED = {"tab": "\t", "\\t": "\t"}
 
 @dataclass(frozen=True)
 class Shape:
-    """The first rows of a file, separated in one way."""
+    """The first rows of a file, split by one delimiter."""
 
     header: list[str]
-    consistent: float  # share of the rows with as many fields as the header; 1 without rows
+    consistent: float  # share of rows with as many fields as the header; 1 if there are none
 
     @property
     def splits_header(self) -> bool:
+        """Whether the header has several columns, all with a name."""
         return len(self.header) > 1 and all(name.strip() for name in self.header)
 
 
 def delimiter_name(delimiter: str) -> str:
+    """The delimiter as shown to the user: "tab" for a tab."""
     return _NAMES.get(delimiter, delimiter)
 
 
 def checked_delimiter(value: Any, spell: Spelling) -> str | None:
-    """One character; "tab" and "\\t" stand for a tab."""
+    """The delimiter given by the user as one character; "tab" and "\\t" stand for a tab."""
     if value is None:
         return None
     character = _SPELLED.get(value, value) if isinstance(value, str) else value
     if not isinstance(character, str) or len(character) != 1 or character in '"\r\n\0':
         raise InputError(
-            f"delimiter must be one character, got {value!r}. Write for example {spell('delimiter', ';')} "
-            f"or {spell('delimiter', 'tab')}."
+            f"delimiter must be one character, got {value!r}. "
+            f"Write for example {spell('delimiter', ';')} or {spell('delimiter', 'tab')}."
         )
     return character
 
 
 def find_delimiter(shape: Callable[[str], Shape], where: str, spell: Spelling) -> str:
-    """The one candidate that splits the header and fits the rows; a comma where nothing splits the header."""
-    shapes = {each: shape(each) for each in CANDIDATES}
-    splitting = [each for each, found in shapes.items() if found.splits_header]
+    """The one delimiter that splits the header and fits the rows; a comma if none does.
+
+    `shape` splits the first rows by a delimiter.
+    """
+    shapes = {delimiter: shape(delimiter) for delimiter in CANDIDATES}
+    splitting = [delimiter for delimiter in CANDIDATES if shapes[delimiter].splits_header]
     if splitting in ([], [","]):
         return ","
-    fitting = [each for each in splitting if shapes[each].consistent >= CONSISTENT]
-    if len(fitting) == 1:
-        return fitting[0]
-    if not fitting and "," not in splitting:
-        return ","  # one column whose name holds another mark
-    listed = ", ".join(repr(delimiter_name(each)) for each in fitting or splitting)
+    consistent = [each for each in splitting if shapes[each].consistent >= CONSISTENT]
+    if len(consistent) == 1:
+        return consistent[0]
+    if not consistent and "," not in splitting:
+        return ","  # one column whose name has another delimiter in it
+    possible = consistent or splitting
     raise InputError(
-        f"{where}: the columns could be separated by any of {listed}. Name the one with "
-        f"{spell('delimiter', (fitting or splitting)[0])}."
+        f"{where}: the columns could be separated by any of "
+        f"{', '.join(repr(delimiter_name(each)) for each in possible)}. "
+        f"Name the one with {spell('delimiter', possible[0])}."
     )

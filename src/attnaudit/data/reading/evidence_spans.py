@@ -1,4 +1,4 @@
-"""Evidence in the user's own data: phrases of the text, or places in it."""
+"""Evidence in the user's own data: phrases of the text, or character positions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from attnaudit.core.errors import InputError
 from attnaudit.data.reading.labels import is_missing
 from attnaudit.data.reading.tokenise import Span
 
-_FORMS = 'a list of phrases ["so dull", …] or of places [[first character, one after the last], …]'
+_FORMS = (
+    'a list of phrases ["so dull", …] or of positions [[first character, one after the last], …]'
+)
 
 
 def evidence_spans(value: Any, text: str, where: str) -> tuple[Span, ...]:
-    """Characters of the text. A phrase is marked wherever it stands in the text as whole words, in capitals or not."""
-    if hasattr(value, "tolist"):  # an array of numpy
+    """Character spans of the evidence; a phrase matches whole words wherever it occurs."""
+    if hasattr(value, "tolist"):  # a numpy array
         value = value.tolist()
     if is_missing(value):
         return ()
@@ -23,7 +25,7 @@ def evidence_spans(value: Any, text: str, where: str) -> tuple[Span, ...]:
         value = _parsed(value, where)
     if not isinstance(value, list | tuple):
         raise InputError(f"{where}: evidence must be {_FORMS}, got {str(value)[:60]!r}.")
-    return tuple(span for each in value for span in _spans(each, text, where))
+    return tuple(span for piece in value for span in _spans(piece, text, where))
 
 
 def _parsed(value: str, where: str) -> Any:
@@ -38,29 +40,29 @@ def _parsed(value: str, where: str) -> Any:
         ) from error
 
 
-def _spans(each: Any, text: str, where: str) -> list[Span]:
-    if hasattr(each, "tolist"):
-        each = each.tolist()
-    if isinstance(each, str) and each.strip():
-        words = r"\s+".join(map(re.escape, each.split()))
-        begins, ends = (
-            (r"(?<!\w)" if each.strip()[0].isalnum() else ""),
-            (r"(?!\w)" if each.strip()[-1].isalnum() else ""),
-        )
-        found = [match.span() for match in re.finditer(begins + words + ends, text, re.IGNORECASE)]
-        if not found:
+def _spans(piece: Any, text: str, where: str) -> list[Span]:
+    """Character spans of one phrase or position."""
+    if hasattr(piece, "tolist"):
+        piece = piece.tolist()
+    if isinstance(piece, str) and piece.strip():
+        words = r"\s+".join(map(re.escape, piece.split()))
+        start = r"(?<!\w)" if piece.strip()[0].isalnum() else ""
+        end = r"(?!\w)" if piece.strip()[-1].isalnum() else ""
+        spans = [match.span() for match in re.finditer(start + words + end, text, re.IGNORECASE)]
+        if not spans:
             raise InputError(
-                f"{where}: the evidence {each[:60]!r} is not in the text {text[:60]!r}."
+                f"{where}: the evidence {piece[:60]!r} is not in the text {text[:60]!r}."
             )
-        return found
+        return spans
     if (
-        isinstance(each, list | tuple)
-        and len(each) == 2
-        and all(isinstance(place, int) and not isinstance(place, bool) for place in each)
+        isinstance(piece, list | tuple)
+        and len(piece) == 2
+        and all(isinstance(place, int) and not isinstance(place, bool) for place in piece)
     ):
-        if not 0 <= each[0] < each[1] <= len(text):
+        first, last = piece
+        if not 0 <= first < last <= len(text):
             raise InputError(
-                f"{where}: evidence from character {each[0]} to {each[1]}, but the text has {len(text)}."
+                f"{where}: evidence from character {first} to {last}, but the text has {len(text)}."
             )
-        return [(each[0], each[1])]
-    raise InputError(f"{where}: evidence must be {_FORMS}, got {str(each)[:60]!r}.")
+        return [(first, last)]
+    raise InputError(f"{where}: evidence must be {_FORMS}, got {str(piece)[:60]!r}.")

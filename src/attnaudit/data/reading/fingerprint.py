@@ -1,17 +1,17 @@
-"""Which data these numbers are of."""
+"""A hash of a corpus, stored with results to identify the data they were computed on."""
 
 from __future__ import annotations
 
 import hashlib
 
-from attnaudit.data.splits import Splits
+from attnaudit.data.splits import SPLITS, Splits
 
 
 def fingerprint(splits: Splits) -> str:
-    """SHA-256 over every word and label of every split: which data these numbers are of."""
+    """SHA-256 over the ids, labels, words and queries of all splits."""
     digest = hashlib.sha256()
-    for name in ("train", "dev", "test"):
-        for example in getattr(splits, name):
+    for split in SPLITS:
+        for example in getattr(splits, split):
             line = "\x1f".join(
                 [
                     example.example_id,

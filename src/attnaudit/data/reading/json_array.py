@@ -1,4 +1,4 @@
-"""Objects of a .json file: one array of objects, each with the line it begins on; or one object per line, as in .jsonl."""
+"""Objects of a .json file: one array of objects, or one object per line as in .jsonl."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ _BLANK = re.compile(r"[ \t\n\r]*")
 
 
 def json_file_rows(file: File, bad: BadRows) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(where, object) of each object in the array, or of each line where the file does not begin with an array."""
-    head = file.stream.peek(4096)[:4096]  # type: ignore[attr-defined]  # `files` opens buffered streams
+    """(where, object) of each object in the array, or of each line if there is no array."""
+    head = file.stream.peek(4096)[:4096]  # type: ignore[attr-defined]  # streams are buffered
     if not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         yield from json_rows(file, bad)
         return
     raw = file.stream.read(LARGEST + 1)
     if len(raw) > LARGEST:
         raise InputError(
-            f"{file.where}: an array of more than {LARGEST:,} bytes. Write it as .jsonl, one object per line."
+            f"{file.where}: an array of more than {LARGEST:,} bytes. "
+            "Write it as .jsonl, one object per line."
         )
     try:
         text = raw.decode().removeprefix("\ufeff")
@@ -35,42 +36,43 @@ def json_file_rows(file: File, bad: BadRows) -> Iterator[tuple[str, dict[str, An
 
 
 def _array_rows(text: str, name: str, bad: BadRows) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(where, object) of each object, where each is the line that the object begins on."""
     line, counted = 1, 0
-    at = _after_blanks(text, 0) + 1  # behind the bracket
+    position = _after_blanks(text, 0) + 1  # after the bracket
     first = True
     while True:
-        at = _after_blanks(text, at)
-        line, counted = line + text.count("\n", counted, at), at
+        position = _after_blanks(text, position)
+        line, counted = line + text.count("\n", counted, position), position
         where = f"{name}, line {line}"
-        mark = text[at : at + 1]
-        if mark == "]":
-            if text[at + 1 :].strip():
-                raise InputError(
-                    f"{where}: something follows the end of the array: {text[at + 1 :][:60]!r}."
-                )
+        character = text[position : position + 1]
+        if character == "]":
+            rest = text[position + 1 :]
+            if rest.strip():
+                raise InputError(f"{where}: text after the end of the array: {rest[:60]!r}.")
             return
         if not first:
-            if mark != ",":
+            if character != ",":
                 raise InputError(
-                    f"{where}: not JSON: expected a comma or the end of the array, got {mark!r}."
+                    f"{where}: not JSON: expected a comma or the end of the array, "
+                    f"got {character!r}."
                 )
-            at = _after_blanks(text, at + 1)
-            line, counted = line + text.count("\n", counted, at), at
+            position = _after_blanks(text, position + 1)
+            line, counted = line + text.count("\n", counted, position), position
             where = f"{name}, line {line}"
         first = False
         try:
-            row, end = DECODER.raw_decode(text, at)
+            row, end = DECODER.raw_decode(text, position)
         except (RecursionError, ValueError) as error:
-            # What follows cannot be told apart any more, so no skipping of rows would mend it.
+            # Where the next object begins is unknown, so this row cannot be skipped.
             raise InputError(
-                f"{where}: not JSON ({str(error)[:100]}), got {text[at : at + 60]!r}."
+                f"{where}: not JSON ({str(error)[:100]}), got {text[position : position + 60]!r}."
             ) from error
         with bad:
-            yield where, checked_object(row, text[at:end], where)
-        at = end
+            yield where, checked_object(row, text[position:end], where)
+        position = end
 
 
-def _after_blanks(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    assert found is not None  # it fits no blanks too
-    return found.end()
+def _after_blanks(text: str, position: int) -> int:
+    match = _BLANK.match(text, position)
+    assert match is not None  # it matches the empty string too
+    return match.end()

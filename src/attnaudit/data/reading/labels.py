@@ -1,4 +1,4 @@
-"""Classes from the labels of a table: words, or whole numbers in their order."""
+"""Classes from the labels of a table: words or whole numbers, in order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"[+-]?\d{1,18}(\.\d{1,18})?([eE][+-]?\d{1,2})?")
 
 
 def is_missing(value: Any) -> bool:
-    """None, not-a-number, what pandas has for either, and a blank string."""
+    """Whether a value is None, NaN, one of pandas' missing values, or a blank string."""
     return (
         value is None
         or (isinstance(value, str) and not value.strip())
@@ -27,32 +27,39 @@ def is_missing(value: Any) -> bool:
 
 
 class Labels:
-    """Numbers labels as they come, and puts the classes in order at the end. `names` are those a corpus brings along."""
+    """Numbers labels in the order of reading, and sorts the classes at the end.
+
+    `names` are the class names of data that has its own, such as a ClassLabel column.
+    """
 
     def __init__(self, names: Sequence[str] | None = None) -> None:
         self.names = names
-        self.met: dict[str, int] = {}
-        self.refused: InputError | None = None  # what no skipping of rows would mend
+        self.seen: dict[str, int] = {}  # name -> number, in the order of reading
+        self.fatal: InputError | None = None  # a problem that skipping rows would not solve
 
     def number(self, value: Any, where: str) -> int:
+        """The number of a label, in the order of reading."""
         if is_missing(value):
             raise RowError(
-                f"{where}: the label is missing. Drop the row, or leave such rows out with skip_bad=true.",
+                f"{where}: the label is missing. "
+                "Drop the row, or leave such rows out with skip_bad=true.",
                 reason="no label",
             )
         name = self._name(value, where)
-        if name not in self.met and len(self.met) == MOST:
-            self.refused = InputError(
-                f"{where}: more than {MOST} different labels ({', '.join(name[:20] for name in list(self.met)[:5])}, …). "
-                "This looks like a number to predict or a text, not a class: check the label column."
+        if name not in self.seen and len(self.seen) == MOST:
+            first = ", ".join(name[:20] for name in list(self.seen)[:5])
+            self.fatal = InputError(
+                f"{where}: more than {MOST} different labels ({first}, …). This looks like a "
+                "number to predict or a text, not a class: check the label column."
             )
-        return self.met.setdefault(name, len(self.met))
+        return self.seen.setdefault(name, len(self.seen))
 
     def _name(self, value: Any, where: str) -> str:
         if self.names is not None:
             if not isinstance(value, Integral) or not 0 <= int(value) < len(self.names):
                 raise InputError(
-                    f"{where}: the label {value!r} is none of the {len(self.names)} classes, numbered from 0."
+                    f"{where}: the label {value!r} is none of the {len(self.names)} classes, "
+                    "numbered from 0."
                 )
             return self.names[int(value)]
         if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
@@ -62,9 +69,10 @@ class Labels:
         if isinstance(value, Real) or (isinstance(value, str) and _NUMBER.fullmatch(value.strip())):
             if float(value).is_integer():
                 return str(int(float(value)))
-            self.refused = InputError(
-                f"{where}: the label {value!r} is a number with a fraction: this looks like regression, and only classes can be "
-                "audited. Make classes of it (words, or whole numbers), or check the label column."
+            self.fatal = InputError(
+                f"{where}: the label {value!r} is a number with a fraction: this looks like "
+                "regression, and only classes can be audited. Turn it into classes (words, or "
+                "whole numbers), or check the label column."
             )
         elif not isinstance(value, str):
             raise InputError(
@@ -73,19 +81,19 @@ class Labels:
         return str(value).strip()
 
     def classes(self) -> tuple[str, ...]:
-        """Those a corpus brings along in its order, numbers by value, words by the alphabet."""
+        """The data's own class names if it has any; else numbers by value, words by alphabet."""
         if self.names is not None:
             return tuple(self.names)
-        if all(re.fullmatch(r"-?\d+", name) for name in self.met):
-            return tuple(sorted(self.met, key=int))
-        return tuple(sorted(self.met))
+        if all(re.fullmatch(r"-?\d+", name) for name in self.seen):
+            return tuple(sorted(self.seen, key=int))
+        return tuple(sorted(self.seen))
 
     def in_order(self, examples: Sequence[Example]) -> tuple[Example, ...]:
-        """Examples numbered as they came, renumbered to the order of the classes."""
-        place = {name: at for at, name in enumerate(self.classes())}
-        now = [place[name] for name in self.met]
+        """The labelled examples, renumbered from the order of reading to that of the classes."""
+        index = {name: number for number, name in enumerate(self.classes())}
+        new_labels = [index[name] for name in self.seen]
         return tuple(
-            replace(example, label=now[example.label])
+            replace(example, label=new_labels[example.label])
             for example in examples
             if example.label is not None
         )

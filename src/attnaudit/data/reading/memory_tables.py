@@ -1,4 +1,4 @@
-"""Tables in memory: a pandas frame, a Hugging Face dataset, a dict of columns or a list of dicts."""
+"""Tables in memory: pandas frames, Hugging Face datasets, dicts of columns and lists of dicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnaudit.data.reading.tables import HEAD, Row, Table
 
 
 def frame_table(frame: Any, name: str) -> Table:
-    """Rows are counted from 0, as `frame.iloc` does."""
+    """The table of a pandas frame; rows are counted from 0, as in `frame.iloc`."""
     columns = [str(column) for column in frame.columns]
 
     def rows(wanted: Sequence[str]) -> Iterator[Row]:
@@ -23,7 +23,7 @@ def frame_table(frame: Any, name: str) -> Table:
 
 
 def dataset_table(dataset: Any, name: str) -> Table:
-    """The names of a ClassLabel column are its classes. Rows are counted from 0."""
+    """The table of a Hugging Face dataset; the names of a ClassLabel column are its classes."""
     columns = dataset.column_names
 
     def rows(wanted: Sequence[str]) -> Iterator[Row]:
@@ -35,35 +35,35 @@ def dataset_table(dataset: Any, name: str) -> Table:
 
     features = dataset.features or {}
     strings = [
-        each for each in columns if getattr(features.get(each), "dtype", "string") == "string"
+        column for column in columns if getattr(features.get(column), "dtype", "string") == "string"
     ]
     head = list(islice(dataset.select_columns(strings), HEAD)) if strings else []
     return Table(name, columns, rows, classes, head=head)
 
 
 def columns_table(columns: Mapping[Any, Any], name: str) -> Table:
-    """A dict of columns, each a sequence with one value per row."""
+    """The table of a dict of columns, each a sequence with one value per row."""
     values = {
         str(column): list(given) for column, given in columns.items() if not isinstance(given, str)
     }
-    if len(values) < len(columns) or len({len(each) for each in values.values()}) > 1:
-        lengths = {column: len(each) for column, each in values.items()}
+    lengths = {column: len(listed) for column, listed in values.items()}
+    if len(values) < len(columns) or len(set(lengths.values())) > 1:
         raise InputError(
-            f"{name}: expected one list per column, all of the same length, got lengths {str(lengths)[:200]} "
-            f"for {len(columns)} columns."
+            f"{name}: expected one list per column, all of the same length, "
+            f"got lengths {str(lengths)[:200]} for {len(columns)} columns."
         )
 
     def rows(wanted: Sequence[str]) -> Iterator[Row]:
         return _rows(wanted, [values[column] for column in wanted], name)
 
-    first = [each[:HEAD] for each in values.values()]
+    first = [listed[:HEAD] for listed in values.values()]
     return Table(
         name, list(values), rows, head=[row for _, row in _rows(list(values), first, name)]
     )
 
 
 def records_table(records: Sequence[Mapping[Any, Any]], name: str) -> Table:
-    """A list of dicts, one per row."""
+    """The table of a list of dicts, one per row."""
     listed = [{str(key): value for key, value in record.items()} for record in records]
     columns = list(dict.fromkeys(key for record in listed for key in record))
 
@@ -75,15 +75,17 @@ def records_table(records: Sequence[Mapping[Any, Any]], name: str) -> Table:
 
 
 def is_frame(data: Any) -> bool:
+    """Whether this is a pandas frame."""
     return hasattr(data, "columns") and hasattr(data, "iloc")
 
 
 def is_dataset(data: Any) -> bool:
+    """Whether this is a Hugging Face dataset."""
     return isinstance(getattr(data, "column_names", None), list) and hasattr(data, "select_columns")
 
 
 def is_table(data: Any) -> bool:
-    """Has it named columns of its own? Lists of dicts are seen by `memory_table` only."""
+    """Whether this has named columns; lists of dicts are recognised by `memory_table` only."""
     return (
         is_frame(data)
         or is_dataset(data)
@@ -92,7 +94,7 @@ def is_table(data: Any) -> bool:
 
 
 def memory_table(data: Any) -> Table | None:
-    """The table of anything in memory that has named columns; None for what has none."""
+    """The table of any object with named columns; None if it has none."""
     if is_frame(data):
         return frame_table(data, "frame")
     if is_dataset(data):
@@ -101,12 +103,13 @@ def memory_table(data: Any) -> Table | None:
         if data and all(is_dataset(part) or is_frame(part) for part in data.values()):
             parts = ", ".join(repr(str(key)) for key in data)
             raise InputError(
-                f"The data has several splits: {parts}. Choose one, for example data[{next(iter(data))!r}]."
+                f"The data has several splits: {parts}. "
+                f"Choose one, for example data[{next(iter(data))!r}]."
             )
         return columns_table(data, "dict")
-    if is_table(data):  # of pyarrow or polars
+    if is_table(data):  # pyarrow or polars
         return frame_table(data.to_pandas(), "table")
-    if isinstance(data, list) and data and all(isinstance(each, Mapping) for each in data):
+    if isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data):
         return records_table(data, "list")
     return None
 

@@ -1,4 +1,4 @@
-"""How an option is written in a message: as part of a dataset choice, on the command line, or in Python."""
+"""How an option is written in messages: in a dataset choice, on the command line or in Python."""
 
 from __future__ import annotations
 

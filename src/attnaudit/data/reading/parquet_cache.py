@@ -1,10 +1,9 @@
-"""A parsed corpus in one Parquet file: columns that are read in a moment and turned into examples one by one, when asked for."""
+"""A parsed corpus as one Parquet file, from which examples are made one by one on access."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
@@ -13,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from attnaudit.data.splits import Example, Splits
+from attnaudit.core.output_files import whole_file
+from attnaudit.data.splits import SPLITS, Example, Splits
 
-SPLITS = ("train", "dev", "test")
-_ABOUT, _CHECKSUM = b"attnaudit", b"attnaudit-sha256"
+_ABOUT, _CHECKSUM = b"attnaudit", b"attnaudit-sha256"  # keys of the file's metadata
 _LISTS: dict[str, pa.DataType] = {
     "tokens": pa.int32(),
     "query": pa.int32(),
@@ -27,7 +26,7 @@ _LISTS: dict[str, pa.DataType] = {
 
 
 class StoredExamples(Sequence[Example]):
-    """Examples in columns. A list column is its values and where each example's begin; a missing list is a null."""
+    """A sequence of examples stored in columns; a missing list is a null."""
 
     def __init__(self, words: np.ndarray, table: pa.Table) -> None:
         self.words = words  # (V,) of str
@@ -39,25 +38,25 @@ class StoredExamples(Sequence[Example]):
         return len(self.ids)
 
     @overload
-    def __getitem__(self, at: int) -> Example: ...
+    def __getitem__(self, index: int) -> Example: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Example]: ...
-    def __getitem__(self, at: int | slice) -> Example | Sequence[Example]:
-        if isinstance(at, slice):
-            return tuple(self[i] for i in range(*at.indices(len(self))))
-        if not -len(self) <= at < len(self):
-            raise IndexError(at)
-        at %= len(self)
+    def __getitem__(self, index: slice) -> Sequence[Example]: ...
+    def __getitem__(self, index: int | slice) -> Example | Sequence[Example]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index %= len(self)
         values: dict[str, Any] = {}
         for name, column in self.lists.items():
-            row = column[at]
+            row = column[index]
             if row is not None and name in ("tokens", "query"):
                 row = self.words[row]
             values[name] = None if row is None else tuple(row.tolist())
-        return Example(self.ids[at].as_py(), label=self.labels[at].as_py(), **values)
+        return Example(self.ids[index].as_py(), label=self.labels[index].as_py(), **values)
 
     def __iter__(self) -> Iterator[Example]:
-        return (self[at] for at in range(len(self)))
+        return (self[index] for index in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -70,19 +69,21 @@ class StoredExamples(Sequence[Example]):
 
 
 class _Lists:
+    """A column of lists: all values in one array, and the offsets at which lists begin."""
+
     def __init__(self, array: Any) -> None:
         self.offsets = array.offsets.to_numpy()
         self.values = array.values.to_numpy(zero_copy_only=False)
         self.missing = np.asarray(array.is_null()) if array.null_count else None
 
-    def __getitem__(self, at: int) -> np.ndarray | None:
-        if self.missing is not None and self.missing[at]:
+    def __getitem__(self, index: int) -> np.ndarray | None:
+        if self.missing is not None and self.missing[index]:
             return None
-        return self.values[self.offsets[at] : self.offsets[at + 1]]
+        return self.values[self.offsets[index] : self.offsets[index + 1]]
 
 
 def save(splits: Splits, path: Path) -> None:
-    """One file, whole or not at all."""
+    """Write a corpus to one file, whole or not at all."""
     index: dict[str, int] = {}
     examples = [(split, example) for split in SPLITS for example in getattr(splits, split)]
 
@@ -108,32 +109,31 @@ def save(splits: Splits, path: Path) -> None:
         "words": list(index),
         "sizes": [len(getattr(splits, split)) for split in SPLITS],
     }
-    told = json.dumps(about).encode()
-    table = pa.table(columns).replace_schema_metadata({_ABOUT: told, _CHECKSUM: _sum(told)})
+    metadata = json.dumps(about).encode()
+    table = pa.table(columns).replace_schema_metadata(
+        {_ABOUT: metadata, _CHECKSUM: _checksum(metadata)}
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{id(splits):x}.draft")
-    try:
+    with whole_file(path) as draft:
         pq.write_table(table, draft, compression="zstd", write_page_checksum=True)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def load(path: Path) -> Splits:
-    # Opened once: another process may put a new file in its place at any time.
+    """Read a corpus from its file; a damaged file raises an error of pyarrow or a ValueError."""
+    # Opened once: another process may replace the file at any time.
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         table = file.read()
-    if _sum(table.schema.metadata[_ABOUT]) != table.schema.metadata[_CHECKSUM]:
+    if _checksum(table.schema.metadata[_ABOUT]) != table.schema.metadata[_CHECKSUM]:
         raise ValueError(f"{path} is damaged")
     about = json.loads(table.schema.metadata[_ABOUT])
     words = np.array(about.pop("words"), dtype=object)
     parts: dict[str, Any] = {}
-    begins = 0
+    start = 0
     for split, size in zip(SPLITS, about.pop("sizes"), strict=True):
-        parts[split] = StoredExamples(words, table.slice(begins, size))
-        begins += size
+        parts[split] = StoredExamples(words, table.slice(start, size))
+        start += size
     return Splits(**parts, **{**about, "classes": tuple(about["classes"])}, checked=True)
 
 
-def _sum(told: bytes) -> bytes:
-    return hashlib.sha256(told).hexdigest().encode()
+def _checksum(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()

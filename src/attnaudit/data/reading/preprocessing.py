@@ -1,4 +1,4 @@
-"""Raw texts to examples, the same way for every corpus: tokenised, cleaned, filtered by length, and everything dropped counted."""
+"""Raw texts to examples, the same way for every corpus: tokenised, cleaned, filtered, counted."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from attnaudit.data.reading.options import whole_number, yes_or_no
 from attnaudit.data.reading.rows import BadRows
 from attnaudit.data.reading.tokenise import Cleaner, Span, find_tokeniser
 from attnaudit.data.splits import Example, Splits
+from attnaudit.data.vocabulary import SPECIAL_TOKENS, document_counts
 
 _ENDS = frozenset((".", "!", "?"))
 _CLOSES = frozenset(('"', "'", "''", "”", "’", ")", "]", *_ENDS))
@@ -22,24 +23,38 @@ _CLOSES = frozenset(('"', "'", "''", "”", "’", ")", "]", *_ENDS))
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text as the corpus has it. `text` and `query` are strings, or words where the corpus comes tokenised."""
+    """One text as the corpus has it; text and query are words if the corpus is tokenised."""
 
     example_id: str
     where: str  # file and line, for errors
     text: str | Sequence[str]
     label: int | None = None
     query: str | Sequence[str] | None = None
-    evidence: tuple[bool, ...] | None = None  # of the words, where the corpus comes tokenised
+    evidence: tuple[bool, ...] | None = None  # per word, if the corpus is tokenised
     evidence_spans: tuple[Span, ...] | None = None  # characters of a text that is a string
     segments: tuple[int, ...] | None = None
     candidates: tuple[int, ...] | None = None
 
 
 class Preparation:
-    """The common options of readers, checked, and the counts of what they drop.
+    """The options that all readers share, and the counts of what they drop.
 
-    more_than and fewer_than bound the number of tokens (strictly, as in the released code); None is no bound.
-    `with prepare.bad:` around the reading of one row turns skip_bad into a counted skip.
+    Parameters
+    ----------
+    corpus : str
+        Name for messages, and of the resulting splits.
+    tokeniser : str
+        Name in `TOKENISERS`, or "auto".
+    replace_numbers : bool
+        Replace every word with a digit by "qqq".
+    more_than, fewer_than : int, optional
+        Strict bounds on the number of tokens, as in the released code of Jain & Wallace.
+    sentences : bool
+        Number the sentences, for hierarchical models.
+    drop_empty : bool
+        Drop texts without tokens instead of rejecting them.
+    skip_bad : bool
+        Skip and count rows that cannot be read: use `with prepare.bad:` around each.
     """
 
     def __init__(
@@ -69,7 +84,7 @@ class Preparation:
         self.dropped: Counter[str] = Counter()
 
     def examples(self, texts: Iterable[Text]) -> tuple[Example, ...]:
-        """Every text with at least one token, by example id where the files come in no order of their own."""
+        """Tokenise and clean texts, in their order; texts without tokens are errors or dropped."""
         return tuple(self._examples(texts))
 
     def _examples(self, texts: Iterable[Text]) -> Iterator[Example]:
@@ -99,14 +114,14 @@ class Preparation:
                     )
 
     def within_length(self, examples: Iterable[Example], split: str) -> tuple[Example, ...]:
-        """Those inside the bounds; the others are counted."""
-        least = 0 if self.more_than is None else self.more_than + 1
+        """The examples within the bounds on length; the others are counted as dropped."""
+        shortest = 0 if self.more_than is None else self.more_than + 1
         kept = []
         for example in examples:
-            count = len(example.tokens)
-            if count < least:
+            length = len(example.tokens)
+            if length < shortest:
                 self.dropped[f"{split}, short"] += 1
-            elif self.fewer_than is not None and count >= self.fewer_than:
+            elif self.fewer_than is not None and length >= self.fewer_than:
                 self.dropped[f"{split}, long"] += 1
             else:
                 kept.append(example)
@@ -123,7 +138,7 @@ class Preparation:
         name: str | None = None,
         **notes: Any,
     ) -> Splits:
-        """The corpus, with what was dropped, skipped and met in two splits among its notes."""
+        """The finished corpus; its notes include what was dropped, skipped and repeated."""
         if not (train or dev or test):
             counts = {**self.dropped, **({"bad rows": self.bad.count} if self.bad.count else {})}
             raise InputError(
@@ -162,58 +177,67 @@ class Preparation:
         )
 
 
-def require(place: Path, read: Iterable[str], names: Iterable[str]) -> None:
-    """Every part of the corpus must have been met."""
-    met = set(read)
-    missing = [name for name in names if name not in met]
+def require_parts(place: Path, read: Iterable[str], names: Iterable[str]) -> None:
+    """Reject a corpus if one of the parts in `names` was not read."""
+    seen = set(read)
+    missing = [name for name in names if name not in seen]
     if missing:
         raise InputError(
-            f"{place}: {', '.join(missing)} is not in it, or empty. Take the corpus anew, whole."
+            f"{place}: {', '.join(missing)} is not in it, or empty. "
+            "Download the whole corpus again."
         )
 
 
 def sentence_numbers(tokens: Sequence[str]) -> tuple[int, ...]:
-    """The sentence of each token: one ends after full stops, question and exclamation marks and the brackets and quotes that close it."""
-    begins = [
-        at > 0
-        and token not in _CLOSES
-        and (tokens[at - 1] in _ENDS or (tokens[at - 1] in _CLOSES and _closed(tokens, at - 1)))
-        for at, token in enumerate(tokens)
+    """The sentence number of each token.
+
+    A sentence ends after ".", "?" or "!" and the brackets and quotes that follow.
+
+    Examples
+    --------
+    >>> sentence_numbers(("dull", ".", "so", "dull", "!", ")", "oh"))
+    (0, 0, 1, 1, 1, 1, 2)
+    """
+    starts = [
+        index > 0 and token not in _CLOSES and _ends_sentence(tokens, index - 1)
+        for index, token in enumerate(tokens)
     ]
-    return tuple(accumulate(map(int, begins)))
+    return tuple(accumulate(map(int, starts)))
 
 
-def _closed(tokens: Sequence[str], at: int) -> bool:
-    """Do the closing marks up to here follow an end of sentence?"""
-    while at >= 0 and tokens[at] in _CLOSES:
-        if tokens[at] in _ENDS:
+def _ends_sentence(tokens: Sequence[str], index: int) -> bool:
+    """Whether this token ends a sentence, by itself or as a closing mark after its end."""
+    while index >= 0 and tokens[index] in _CLOSES:
+        if tokens[index] in _ENDS:
             return True
-        at -= 1
+        index -= 1
     return False
 
 
 def vocabulary_size(examples: Iterable[Example], *, min_count: int = 1) -> int:
-    """Words in at least min_count texts, and the four marks: as the released notebooks count, before any length filter."""
-    documents: Counter[str] = Counter()
-    for example in examples:
-        documents.update({*example.tokens, *(example.query or ())})
-    return sum(count >= min_count for count in documents.values()) + 4
+    """Number of words in at least `min_count` texts, plus the special tokens.
+
+    This is how the released notebooks of Jain & Wallace count, before any length filter.
+    """
+    counts = document_counts(examples)
+    return sum(count >= min_count for count in counts.values()) + len(SPECIAL_TOKENS)
 
 
 def repeated(
     train: Sequence[Example], dev: Sequence[Example], test: Sequence[Example]
 ) -> dict[str, int]:
-    """How many dev and test examples have the very words of a training example, and test of a dev one: the same text, met before."""
+    """How many examples have exactly the words of an example in another split."""
 
     def contents(examples: Sequence[Example]) -> list[Any]:
         return [
-            each.tokens if each.query is None else (each.tokens, each.query) for each in examples
+            example.tokens if example.query is None else (example.tokens, example.query)
+            for example in examples
         ]
 
     in_train, in_dev = set(contents(train)), set(contents(dev))
-    asked = contents(test)
+    test_contents = contents(test)
     return {
-        "dev in train": sum(each in in_train for each in contents(dev)),
-        "test in train": sum(each in in_train for each in asked),
-        "test in dev": sum(each in in_dev for each in asked),
+        "dev in train": sum(content in in_train for content in contents(dev)),
+        "test in train": sum(content in in_train for content in test_contents),
+        "test in dev": sum(content in in_dev for content in test_contents),
     }

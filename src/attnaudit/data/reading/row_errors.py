@@ -1,4 +1,4 @@
-"""Rows that cannot be read: each is an error with its place, or is left out and counted by reason."""
+"""Rows that cannot be read: each raises an error, or is skipped and counted by reason."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from attnaudit.core.errors import InputError
 from attnaudit.data.reading.option_names import Spelling, in_choice
 
-SHOWN = 5  # messages kept of skipped rows
+SHOWN = 5  # messages of skipped rows that are kept
 UNDECODABLE = "not decodable"
 MALFORMED = "not a csv row"
-UNREADABLE = "not readable"  # the reason of an error that names no other
+UNREADABLE = "not readable"  # for errors without a reason of their own
 
 
 class RowError(InputError):
-    """An error of one row, with the reason under which it is counted when it is skipped."""
+    """An error in one row, with the reason under which it is counted if the row is skipped."""
 
     def __init__(self, message: str, *, reason: str) -> None:
         super().__init__(message)
@@ -24,9 +24,18 @@ class RowError(InputError):
 
 
 class BadRows:
-    """What becomes of a row that cannot be read: its error is raised, or, with skip, it is left out and counted.
+    """What to do with rows that cannot be read: raise their error, or skip and count them.
 
-    `with bad:` around the reading of one row. `spell` writes options in messages as the user types them.
+    Use `with bad:` around the reading of one row.
+
+    Parameters
+    ----------
+    skip : bool
+        Skip and count bad rows instead of raising their error.
+    spell : Spelling
+        Writes an option in messages the way the user types it.
+    can_skip : bool
+        Whether the user has an option to skip bad rows, which messages then mention.
     """
 
     def __init__(
@@ -44,7 +53,8 @@ class BadRows:
             return "Drop the row."
         return f"Drop the row, or leave such rows out with {self.spell('skip_bad', 'true')}."
 
-    def met(self, error: InputError) -> None:
+    def handle(self, error: InputError) -> None:
+        """Raise the error of a row, or count it as skipped."""
         if not self.skip:
             raise error
         self.count += 1
@@ -62,10 +72,11 @@ class BadRows:
     ) -> bool:
         if not isinstance(error, InputError) or not self.skip:
             return False
-        self.met(error)
+        self.handle(error)
         return True
 
     def note(self) -> dict[str, Any]:
+        """How many rows were skipped and why, with the first messages; stored with results."""
         if not self.count:
             return {"rows": 0}
         return {"rows": self.count, "reasons": dict(self.reasons), "first": self.messages}

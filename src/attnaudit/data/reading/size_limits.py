@@ -1,4 +1,4 @@
-"""How large a user's table may be: checked before the work, so that a decompression bomb ends in words within seconds."""
+"""How large a user's table may be; checked first, so that a decompression bomb fails at once."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from attnaudit.core.errors import InputError
 from attnaudit.core.progress import transfer
 from attnaudit.data.reading.sources import files
 
-# A million reviews are 1.3 GB in as many rows.
+# For comparison: a million reviews are 1.3 GB.
 MOST_BYTES = 4_000_000_000  # of a file, decompressed
 MOST_LINES = 10_000_000
 MOST_ROWS = 5_000_000
-MOST_CHARACTERS = 2_000_000_000  # of all values that are read
+MOST_CHARACTERS = 2_000_000_000  # of all values together
 _BLOCK = 1 << 20
 
 
 def check_size(path: Path, *, compressed: bool) -> None:
-    """Reject a text file with too many bytes or lines. Small files that are not compressed need not be read for it."""
+    """Reject a text file with too many bytes or lines; small uncompressed files are not read."""
     size = path.stat().st_size
     if not compressed and size > MOST_BYTES:
         raise _too_large(path, f"{size:,} bytes, at most {MOST_BYTES:,} are read")
@@ -40,7 +40,7 @@ def check_size(path: Path, *, compressed: bool) -> None:
 def within_limits(
     rows: Iterator[tuple[str, dict[str, Any]]],
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The same rows, with an error where there are too many rows or characters."""
+    """The same rows, with an error once there are too many rows or characters."""
     characters = 0
     for number, (where, row) in enumerate(rows, start=1):
         if number > MOST_ROWS:
@@ -48,7 +48,8 @@ def within_limits(
         characters += sum(len(value) for value in row.values() if isinstance(value, str))
         if characters > MOST_CHARACTERS:
             raise InputError(
-                f"{where}: more than {MOST_CHARACTERS:,} characters up to here. Give a part of the file."
+                f"{where}: more than {MOST_CHARACTERS:,} characters up to here. "
+                "Give a part of the file."
             )
         yield where, row
 

@@ -1,6 +1,7 @@
-"""The files of a corpus, wherever they lie: in a folder, or in a tar or zip archive that is read in place.
+"""The files of a corpus, in a folder or in a tar or zip archive, which is read in place.
 
-An archive is input from outside: members that would lie outside it, links and decompression bombs are refused.
+Archives are untrusted input: members with paths outside the archive, links and decompression bombs
+are rejected.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from attnaudit.core.errors import InputError
-from attnaudit.data.reading.streams import Allowance, plain_name, shown, told, unpacked, watched
+from attnaudit.data.reading.streams import (
+    Allowance,
+    damage_as_input_error,
+    decompressed,
+    guarded,
+    printable,
+    uncompressed_name,
+)
 
 LONGEST_HEADER = 1 << 16  # bytes a tar archive may use to name one member
 _TARS = (".tgz", ".txz", ".tbz2")
@@ -28,34 +36,34 @@ class File:
     """One file of a corpus, open for reading once."""
 
     name: str  # path within the corpus, with "/", without .gz, .xz or .bz2
-    where: str  # for people: the path on disk, with the archive's name before the member's
+    where: str  # for messages: the path on disk, and the member of an archive
     stream: IO[bytes]
-    encoding: str | None = (
-        None  # what it was written in, where the user may name it; the stream is UTF-8
-    )
+    encoding: str | None = None  # of the file, if the user can set it; the stream is UTF-8
 
 
 def is_archive(path: Path) -> bool:
+    """Whether this is a tar or zip file, by its name."""
     return path.is_file() and (".tar" in path.suffixes or path.suffix in (".zip", *_TARS))
 
 
 def files(place: Path, *patterns: str) -> Iterator[File]:
-    """The files whose name, or the end of it, fits one of the patterns. Use each before asking for the next.
+    """The files whose path, or the end of it, matches one of the patterns; all if there are none.
 
-    A folder gives them by name, an archive in its own order. `place` may also be a single file, compressed or not.
+    Files are sorted by name in a folder and in the archive's order otherwise; each must be read
+    before the next is requested. `place` may also be a single file, compressed or not.
     """
-    met: set[str] = set()
-    with told(str(place)):
-        for file in _all_files(place, lambda name: not patterns or _fits(name, patterns)):
-            if file.name in met:
+    seen: set[str] = set()
+    with damage_as_input_error(str(place)):
+        for file in _all_files(place, lambda name: not patterns or _matches(name, patterns)):
+            if file.name in seen:
                 raise InputError(
                     f"{file.where}: {file.name!r} is there twice. Remove one of the two."
                 )
-            met.add(file.name)
+            seen.add(file.name)
             yield file
 
 
-def _fits(name: str, patterns: tuple[str, ...]) -> bool:
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(f"/{name}", f"*/{pattern}") for pattern in patterns)
 
 
@@ -63,25 +71,25 @@ def _all_files(place: Path, wanted: Wanted) -> Iterator[File]:
     if is_archive(place):
         yield from _in_zip(place, wanted) if place.suffix == ".zip" else _in_tar(place, wanted)
     elif place.is_dir():
-        for path in sorted(each for each in place.rglob("*") if each.is_file()):
-            name = plain_name(path.relative_to(place).as_posix())
+        for path in sorted(path for path in place.rglob("*") if path.is_file()):
+            name = uncompressed_name(path.relative_to(place).as_posix())
             if wanted(name):
                 with _opened(path) as stream:
-                    yield File(shown(name), shown(str(path)), stream)
+                    yield File(printable(name), printable(str(path)), stream)
     else:
         with _opened(place) as stream:
-            yield File(shown(plain_name(place.name)), shown(str(place)), stream)
+            yield File(printable(uncompressed_name(place.name)), printable(str(place)), stream)
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """A file's bytes, decompressed by its ending."""
-    with told(str(path)), path.open("rb") as stream:
-        yield unpacked(path.name, stream, str(path), Allowance(path))
+    """A file's bytes, decompressed if its name ends in .gz, .xz or .bz2."""
+    with damage_as_input_error(str(path)), path.open("rb") as stream:
+        yield decompressed(path.name, stream, str(path), Allowance(path))
 
 
 class _Member(tarfile.TarInfo):
-    """Long names are read into memory whole, so their length is looked at before."""
+    """A member of a tar archive. Long names are read into memory, so their length is limited."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Member:
@@ -112,22 +120,26 @@ def _in_tar(path: Path, wanted: Wanted) -> Iterator[File]:
                 continue
             if not member.isreg() or member.issparse():
                 raise InputError(
-                    f"{path}: the member {member.name!r} is a link, a device or has holes; it is not a plain file. "
-                    "The archive is not read."
+                    f"{path}: the member {member.name!r} is a link, a device or has holes; "
+                    "it is not a plain file. The archive is not read."
                 )
-            name = plain_name(member.name.removeprefix("./"))
+            name = uncompressed_name(member.name.removeprefix("./"))
             if wanted(name):
                 data = archive.extractfile(member)
                 assert data is not None  # a regular file
                 where = f"{path}: {member.name}"
-                yield File(shown(name), shown(where), unpacked(member.name, data, where, allowance))
+                yield File(
+                    printable(name),
+                    printable(where),
+                    decompressed(member.name, data, where, allowance),
+                )
         _check_end(path, archive)
 
 
 def _check_end(path: Path, archive: tarfile.TarFile) -> None:
-    """A tar archive ends in two blocks of zeros; one that was cut or broken between two members would otherwise look whole.
+    """Reject an archive without its two final blocks of zeros, which was cut between two members.
 
-    Reading to the end also has the checksum of a compressed archive compared.
+    Reading to the end also verifies the checksum of a compressed archive.
     """
     rest = archive.fileobj
     assert rest is not None  # it is open
@@ -136,11 +148,11 @@ def _check_end(path: Path, archive: tarfile.TarFile) -> None:
         length += len(block)
         if block.strip(b"\0"):
             raise InputError(
-                f"{path}: something follows the end of the archive, or a member's header is damaged. "
-                "Take the file anew, or unpack it and give the folder."
+                f"{path}: something follows the end of the archive, or a member's header is "
+                "damaged. Download the file again, or unpack it and give the folder."
             )
     if length < tarfile.BLOCKSIZE:  # the first of the two blocks is read already
-        raise InputError(f"{path}: the end of the archive is missing. Take the file anew.")
+        raise InputError(f"{path}: the end of the archive is missing. Download the file again.")
 
 
 def _in_zip(path: Path, wanted: Wanted) -> Iterator[File]:
@@ -152,18 +164,18 @@ def _in_zip(path: Path, wanted: Wanted) -> Iterator[File]:
                 continue
             if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
                 raise InputError(
-                    f"{path}: the member {member.filename!r} is a link or a device, not a plain file. "
-                    "The archive is not read."
+                    f"{path}: the member {member.filename!r} is a link or a device, "
+                    "not a plain file. The archive is not read."
                 )
-            name = plain_name(member.filename)
+            name = uncompressed_name(member.filename)
             if wanted(name):
                 where = f"{path}: {member.filename}"
                 with archive.open(member) as data:
-                    stream = watched(data, where, allowance)
+                    stream = guarded(data, where, allowance)
                     yield File(
-                        shown(name),
-                        shown(where),
-                        unpacked(member.filename, stream, where, allowance),
+                        printable(name),
+                        printable(where),
+                        decompressed(member.filename, stream, where, allowance),
                     )
 
 
@@ -171,5 +183,6 @@ def _check_member(path: Path, name: str) -> None:
     parts = PurePosixPath(name.replace("\\", "/"))
     if parts.is_absolute() or ".." in parts.parts or (len(name) > 1 and name[1] == ":"):
         raise InputError(
-            f"{path}: the member {name!r} would lie outside the archive's folder. The archive is not read."
+            f"{path}: the member {name!r} would lie outside the archive's folder. "
+            "The archive is not read."
         )

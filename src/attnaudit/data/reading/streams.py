@@ -1,4 +1,4 @@
-"""The bytes of a file or of an archive's member: decompressed by its name, damage told in words, and bombs refused."""
+"""Bytes of a file or archive member: decompressed, with damage reported and bombs rejected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from attnaudit.core.errors import InputError
 
-# Text shrinks to a fifth or so; what grows a hundredfold and past a size that fits into memory is a bomb.
+# Text compresses to about a fifth; what grows a hundredfold and beyond this size is a bomb.
 BOMB_RATIO = 100
 BOMB_SIZE = 200_000_000
 _OPENERS: dict[str, Callable[..., Any]] = {
@@ -28,7 +28,8 @@ _OPENERS: dict[str, Callable[..., Any]] = {
     ".bz2": bz2.open,
     ".tbz2": bz2.open,
 }
-# What the libraries for archives raise on damage; an encrypted zip is a RuntimeError, a bad name or date in it a ValueError.
+# What archive libraries raise on damage; an encrypted zip is a RuntimeError, a bad name or date in
+# it a ValueError.
 _DAMAGE = (
     EOFError,
     OSError,
@@ -44,8 +45,8 @@ _DAMAGE = (
 
 
 @contextmanager
-def told(where: str) -> Iterator[None]:
-    """Damage met while reading, told in words. What is told already passes through."""
+def damage_as_input_error(where: str) -> Iterator[None]:
+    """Turn the errors of archive libraries into an InputError that names the file."""
     try:
         yield
     except InputError:
@@ -53,28 +54,31 @@ def told(where: str) -> Iterator[None]:
     except _DAMAGE as error:
         reason = str(error) or type(error).__name__
         raise InputError(
-            f"{shown(where)}: damaged, cut short or unreadable ({shown(reason)}). Take the file anew."
+            f"{printable(where)}: damaged, cut short or unreadable ({printable(reason)}). "
+            "Download the file again."
         ) from error
 
 
 class Allowance:
-    """What may come out of one compressed file, all its members together: more is a bomb."""
+    """How many bytes one compressed file may unpack to, all members together."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.limit = self.left = max(BOMB_SIZE, BOMB_RATIO * path.stat().st_size)
 
     def spend(self, count: int) -> None:
+        """Count bytes that were unpacked; too many are an error."""
         self.left -= count
         if self.left < 0:
             raise InputError(
-                f"{self.path}: unpacks to more than {self.limit:,} bytes, over {BOMB_RATIO} times its size. "
+                f"{self.path}: unpacks to more than {self.limit:,} bytes, "
+                f"over {BOMB_RATIO} times its size. "
                 "This looks like a decompression bomb and is not read."
             )
 
 
-class _Stream(io.RawIOBase):
-    """A stream whose damage is told in words wherever it is read, and that stops at a bomb."""
+class _GuardedStream(io.RawIOBase):
+    """A stream that reports damage as an InputError and stops at a bomb."""
 
     def __init__(self, stream: IO[bytes], where: str, allowance: Allowance | None) -> None:
         self.stream, self.where, self.allowance = stream, where, allowance
@@ -83,7 +87,7 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        with told(self.where):
+        with damage_as_input_error(self.where):
             data = self.stream.read(len(buffer))
         buffer[: len(data)] = data
         if self.allowance is not None:
@@ -91,12 +95,13 @@ class _Stream(io.RawIOBase):
         return len(data)
 
 
-def watched(stream: IO[bytes], where: str, allowance: Allowance | None) -> io.BufferedReader:
+def guarded(stream: IO[bytes], where: str, allowance: Allowance | None) -> io.BufferedReader:
+    """The stream with damage reported as an InputError, within an allowance if there is one."""
     # Buffered: readline on the bare wrapper would go byte by byte.
-    return io.BufferedReader(_Stream(stream, where, allowance), 1 << 16)
+    return io.BufferedReader(_GuardedStream(stream, where, allowance), 1 << 16)
 
 
-class _Beginning(io.RawIOBase):
+class _FirstBytes(io.RawIOBase):
     """The first bytes of a stream."""
 
     def __init__(self, stream: IO[bytes], count: int) -> None:
@@ -112,29 +117,29 @@ class _Beginning(io.RawIOBase):
         return len(data)
 
 
-def beginning(stream: IO[bytes], count: int) -> io.BufferedReader:
-    """At most `count` bytes of a stream, for a look at it."""
-    return io.BufferedReader(_Beginning(stream, count), 1 << 16)
+def first_bytes(stream: IO[bytes], count: int) -> io.BufferedReader:
+    """At most `count` bytes of a stream, for a preview."""
+    return io.BufferedReader(_FirstBytes(stream, count), 1 << 16)
 
 
-def unpacked(name: str, stream: IO[bytes], where: str, allowance: Allowance) -> IO[bytes]:
-    """The bytes, decompressed if the name ends so."""
+def decompressed(name: str, stream: IO[bytes], where: str, allowance: Allowance) -> IO[bytes]:
+    """The stream, decompressed if the ending of the name says so."""
     opener = _OPENERS.get(PurePosixPath(name).suffix)
-    safe = watched(stream, where, None)
+    raw = guarded(stream, where, None)
     if opener is None:
-        return safe
-    with told(where):
-        if not safe.peek(1):  # gzip would take it for an empty text
+        return raw
+    with damage_as_input_error(where):
+        if not raw.peek(1):  # gzip would read it as an empty text
             raise EOFError("empty")
-    return watched(opener(safe, "rb"), where, allowance)
+    return guarded(opener(raw, "rb"), where, allowance)
 
 
-def shown(name: str) -> str:
-    """Names come from outside too: bytes that are no text and control characters as escapes."""
+def printable(name: str) -> str:
+    """A name for messages, with control characters and undecodable bytes as escapes."""
     return name if name.isprintable() else repr(name)[1:-1]
 
 
-def plain_name(name: str) -> str:
-    return (
-        str(PurePosixPath(name).with_suffix("")) if PurePosixPath(name).suffix in _OPENERS else name
-    )
+def uncompressed_name(name: str) -> str:
+    """A path without the ending of a compressed file."""
+    path = PurePosixPath(name)
+    return str(path.with_suffix("")) if path.suffix in _OPENERS else name

@@ -1,4 +1,4 @@
-"""Tables with named columns: csv, tsv, jsonl, json and parquet files, of which the columns are known before the rows are read."""
+"""Tables with named columns: csv, tsv, jsonl, json and parquet files."""
 
 from __future__ import annotations
 
@@ -22,29 +22,31 @@ from attnaudit.data.reading.row_errors import MALFORMED, BadRows
 from attnaudit.data.reading.rows import csv_rows, json_rows, table_rows
 from attnaudit.data.reading.size_limits import MOST_ROWS, check_size, within_limits
 from attnaudit.data.reading.sources import File, files
-from attnaudit.data.reading.streams import BOMB_RATIO, BOMB_SIZE, beginning, shown
+from attnaudit.data.reading.streams import BOMB_RATIO, BOMB_SIZE, first_bytes, printable
 from attnaudit.data.reading.text_encoding import as_utf8, checked_encoding
 
 __all__ = ["Row", "Table", "endings", "file_table"]
 
-Row = tuple[str, dict[str, Any]]  # where, values by column
-HEAD = 50  # rows by which columns and delimiters are judged
-HEAD_BYTES = 1 << 24  # in which these are looked for
-_AT_ONCE = 100  # rows of a parquet file in memory
+Row = tuple[str, dict[str, Any]]  # location, values by column
+HEAD = 50  # rows from which columns and delimiters are inferred
+HEAD_BYTES = 1 << 24  # bytes in which these rows are looked for
+_ROWS_AT_ONCE = 100  # rows of a parquet file in memory
+
+
+def _no_classes(column: str) -> Sequence[str] | None:
+    return None
 
 
 @dataclass(frozen=True)
 class Table:
-    where: str  # the file's name, for people and for the notes
+    """A table whose columns are known before its rows are read."""
+
+    where: str  # the file's name, for messages and notes
     columns: list[str]
-    rows: Callable[[Sequence[str]], Iterator[Row]]  # with the values of these columns
-    classes: Callable[[str], Sequence[str] | None] = lambda column: (
-        None
-    )  # names that a column brings along
-    head: list[dict[str, Any]] = field(default_factory=list)  # the first rows that can be read
-    details: dict[str, str] = field(
-        default_factory=dict
-    )  # delimiter and encoding, where the kind has them
+    rows: Callable[[Sequence[str]], Iterator[Row]]  # all rows, with at least these columns
+    classes: Callable[[str], Sequence[str] | None] = _no_classes  # a column's own class names
+    head: list[dict[str, Any]] = field(default_factory=list)  # the first readable rows
+    details: dict[str, str] = field(default_factory=dict)  # delimiter and encoding, if any
 
 
 def file_table(
@@ -56,10 +58,13 @@ def file_table(
     encoding: str | None = None,
     where: str | None = None,
 ) -> Table:
-    """The table in a file, by the ending of its name. Delimiter and encoding are inferred if omitted."""
+    """The table in a file, whose kind is inferred from its name.
+
+    Delimiter and encoding are inferred if omitted; `where` replaces the file's name in messages.
+    """
     kind, compressed = file_kind(path)
     source = _Source(
-        path, where or shown(path.name), bad, checked_encoding(encoding, bad.spell), compressed
+        path, where or printable(path.name), bad, checked_encoding(encoding, bad.spell), compressed
     )
     separator = checked_delimiter(delimiter, bad.spell)
     if separator is not None and kind not in ("csv", "tsv"):
@@ -78,7 +83,7 @@ def file_table(
 
 @dataclass(frozen=True)
 class _Source:
-    """A text file that can be opened again, from its beginning."""
+    """A text file that can be opened several times."""
 
     path: Path
     where: str
@@ -87,19 +92,21 @@ class _Source:
     compressed: bool
 
     def opened(self, bytes_at_most: int | None = None) -> Iterator[File]:
+        """The one file, decoded, from its beginning."""
         for file in files(self.path):
             decoded = as_utf8(replace(file, where=self.where), self.encoding, self.bad.spell)
             yield (
                 decoded
                 if bytes_at_most is None
-                else replace(decoded, stream=beginning(decoded.stream, bytes_at_most))
+                else replace(decoded, stream=first_bytes(decoded.stream, bytes_at_most))
             )
 
     def lenient(self) -> BadRows:
-        """For a look at the first rows, which are read again."""
+        """Skips bad rows, for a preview of rows that are read again later."""
         return BadRows(skip=True, spell=self.bad.spell)
 
     def details(self) -> dict[str, str]:
+        """The file's encoding."""
         return next({"encoding": file.encoding or "utf-8"} for file in self.opened())
 
 
@@ -114,24 +121,24 @@ def _csv_table(source: _Source, kind: str, separator: str | None, quoted: bool) 
             )
         ]
         header: Any = rows[0] if rows else []
-        # Other bad rows, too long or in another encoding, say nothing about the delimiter.
-        others = len(rows) - 1 + bad.reasons[MALFORMED]
-        fitting = sum(count == len(header) for count in rows[1:])
-        return Shape(header, fitting / others if others > 0 else 1.0)
+        # Rows that are too long or in another encoding say nothing about the delimiter.
+        count = len(rows) - 1 + bad.reasons[MALFORMED]
+        consistent = sum(width == len(header) for width in rows[1:])
+        return Shape(header, consistent / count if count > 0 else 1.0)
 
     if separator is None:
         separator = "\t" if kind == "tsv" else find_delimiter(shape, source.where, source.bad.spell)
-    how: dict[str, Any] = {"delimiter": separator, "quoted": quoted}
+    dialect: dict[str, Any] = {"delimiter": separator, "quoted": quoted}
 
     def rows(wanted: Sequence[str]) -> Iterator[Row]:
         for file in source.opened():
-            yield from within_limits(table_rows(file, source.bad, needs=wanted, **how))
+            yield from within_limits(table_rows(file, source.bad, needs=wanted, **dialect))
 
     def head() -> Iterator[Row]:
         for file in source.opened(HEAD_BYTES):
-            yield from table_rows(file, source.lenient(), needs=(), **how)
+            yield from table_rows(file, source.lenient(), needs=(), **dialect)
 
-    columns = _csv_columns(source, how)
+    columns = _csv_columns(source, dialect)
     return Table(
         source.where,
         columns,
@@ -141,9 +148,9 @@ def _csv_table(source: _Source, kind: str, separator: str | None, quoted: bool) 
     )
 
 
-def _csv_columns(source: _Source, how: dict[str, Any]) -> list[str]:
+def _csv_columns(source: _Source, dialect: dict[str, Any]) -> list[str]:
     for file in source.opened():
-        for _, names in csv_rows(file, BadRows(spell=source.bad.spell), **how):
+        for _, names in csv_rows(file, BadRows(spell=source.bad.spell), **dialect):
             return [name.strip() for name in names]
     raise InputError(
         f"{source.where}: the file is empty. Expected a header with the names of the columns."
@@ -155,13 +162,11 @@ def _json_table(source: _Source, read: Callable[[File, BadRows], Iterator[Row]])
         for file in source.opened():
             yield from within_limits(read(file, bad))
 
-    first = BadRows(skip=source.bad.skip, spell=source.bad.spell)
-    head = [
-        row for _, row in islice(rows((), first), 1)
-    ]  # its errors are the user's, unless rows are skipped
-    if not head:
+    # Errors up to the first readable row are the user's, unless bad rows are skipped.
+    bad = BadRows(skip=source.bad.skip, spell=source.bad.spell)
+    if next(rows((), bad), None) is None:
         raise InputError(
-            f"{source.where}: no line of it is a JSON object. Expected one object a line."
+            f"{source.where}: no line of it is a JSON object. Expected one object per line."
         )
     head = [row for _, row in islice(rows((), source.lenient()), HEAD)]
     columns = list(dict.fromkeys(name for row in head for name in row))
@@ -169,14 +174,14 @@ def _json_table(source: _Source, read: Callable[[File, BadRows], Iterator[Row]])
 
 
 def _parquet_table(path: Path, where: str) -> Table:
-    columns, of_strings = _parquet_columns(path, where)
+    columns, string_columns = _parquet_columns(path, where)
 
     def rows(wanted: Sequence[str]) -> Iterator[Row]:
         yield from within_limits(_parquet_rows(path, where, wanted))
 
     head: list[dict[str, Any]] = []
-    for column in of_strings:
-        with suppress(InputError):  # damage in a column that may not be wanted
+    for column in string_columns:
+        with suppress(InputError):  # a damaged column may not be needed
             for number, (_, row) in enumerate(islice(_parquet_rows(path, where, [column]), HEAD)):
                 head += [{}] * (number + 1 - len(head))
                 head[number] = {**head[number], **row}
@@ -184,7 +189,7 @@ def _parquet_table(path: Path, where: str) -> Table:
 
 
 def _parquet_columns(path: Path, where: str) -> tuple[list[str], list[str]]:
-    """All columns, and those of strings, after a check of the sizes that the file declares."""
+    """(all columns, the string columns), after a check of the sizes that the file declares."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -197,7 +202,7 @@ def _parquet_columns(path: Path, where: str) -> tuple[list[str], list[str]]:
             largest = max((group.total_byte_size for group in groups), default=0)
             schema = file.schema_arrow
             columns = list(schema.names)
-            of_strings = [each.name for each in schema if _is_string(each.type)]
+            string_columns = [column.name for column in schema if _is_string(column.type)]
             count = file.metadata.num_rows
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(
@@ -205,14 +210,15 @@ def _parquet_columns(path: Path, where: str) -> tuple[list[str], list[str]]:
         ) from error
     if largest > limit:
         raise InputError(
-            f"{where}: a row group of {largest:,} bytes, over {BOMB_RATIO} times the size of the file. "
-            "Write the file again with smaller row groups."
+            f"{where}: a row group of {largest:,} bytes, over {BOMB_RATIO} times the size of the "
+            "file. Write the file again with smaller row groups."
         )
     if not 0 <= count <= MOST_ROWS:
         raise InputError(
-            f"{where}: it declares {count:,} rows, at most {MOST_ROWS:,} are read. Give a part of it."
+            f"{where}: it declares {count:,} rows, at most {MOST_ROWS:,} are read. "
+            "Give a part of it."
         )
-    return columns, list(dict.fromkeys(of_strings))
+    return columns, list(dict.fromkeys(string_columns))
 
 
 def _is_string(kind: Any) -> bool:
@@ -229,15 +235,15 @@ def _parquet_rows(path: Path, where: str, wanted: Sequence[str]) -> Iterator[Row
     number = 0
     try:
         with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(_AT_ONCE, columns=list(wanted)):
+            for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(wanted)):
                 for row in batch.to_pylist():
                     number += 1
                     yield f"{where}, row {number}", row
     except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
         raise InputError(
-            f"{where}, after row {number}: damaged ({_short(error)}). Get the file again."
+            f"{where}, after row {number}: damaged ({_short(error)}). Download the file again."
         ) from error
 
 
 def _short(error: Exception) -> str:
-    return shown(" ".join(str(error).split())[:200])
+    return printable(" ".join(str(error).split())[:200])

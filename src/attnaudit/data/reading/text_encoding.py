@@ -1,4 +1,4 @@
-"""The bytes of a user's text file as UTF-8, whatever its encoding and line ends; what is no text is named."""
+"""A user's text file as UTF-8, whatever its encoding and line ends; other files are rejected."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from attnaudit.core.errors import InputError
 from attnaudit.data.reading.option_names import Spelling
 from attnaudit.data.reading.sources import File
 
-_HEAD = 1 << 16  # bytes that are looked at
-_MARKS = (  # the longer ones first: UTF-32 begins like UTF-16
+_HEAD = 1 << 16  # bytes from which the encoding is inferred
+_BYTE_ORDER_MARKS = (  # the longer ones first: UTF-32 begins like UTF-16
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_NO_ENCODING_OF_FILES = ("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape")
-_NO_TEXT = {
+_NOT_FOR_FILES = ("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape")
+_NOT_TEXT = {
     b"PK\x03\x04": "a zip archive or an Excel workbook. Unpack it, or save the sheet as CSV UTF-8",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook. Save the sheet as CSV UTF-8",
-    b"PAR1": "a Parquet file. Let its name end in .parquet",
-    b"\x1f\x8b": "compressed by gzip. Let its name end in .gz",
-    b"\xfd7zXZ\x00": "compressed by xz. Let its name end in .xz",
+    b"PAR1": "a Parquet file. Rename it to end in .parquet",
+    b"\x1f\x8b": "compressed by gzip. Rename it to end in .gz",
+    b"\xfd7zXZ\x00": "compressed by xz. Rename it to end in .xz",
     b"%PDF-": "a PDF document. Export its texts as csv",
 }
 
 
 def _undecodable(error: UnicodeError) -> tuple[str, int]:
-    """Half of a surrogate pair for bytes that are no text: as UTF-8 it is rejected in the line where it stands."""
+    """Replace undecodable bytes by half a surrogate pair, which is later rejected with its line."""
     assert isinstance(error, UnicodeDecodeError)  # only registered for decoding
     return "\udcff", error.end
 
@@ -40,17 +40,17 @@ codecs.register_error("attnaudit.undecodable", _undecodable)
 
 
 def checked_encoding(name: str | None, spell: Spelling) -> str | None:
-    """The encoding under its usual name, or an error if Python knows no such encoding of texts."""
+    """Python's name of an encoding, or an error if there is no such text encoding."""
     if name is None:
         return None
     try:
         if not isinstance(name, str):
             raise LookupError
-        b"a".decode(name, "replace")  # of no bytes, Python would not look at the name
-        found = codecs.lookup(name).name
-        if found.replace("-", "_") in _NO_ENCODING_OF_FILES:
+        b"a".decode(name, "replace")  # for empty bytes Python would not check the name
+        official = codecs.lookup(name).name
+        if official.replace("-", "_") in _NOT_FOR_FILES:
             raise LookupError
-        return found
+        return official
     except (LookupError, ValueError):
         raise InputError(
             f"There is no text encoding {name!r}. Write for example {spell('encoding', 'cp1252')}, "
@@ -59,16 +59,17 @@ def checked_encoding(name: str | None, spell: Spelling) -> str | None:
 
 
 def as_utf8(file: File, encoding: str | None, spell: Spelling) -> File:
-    """The same file with its bytes in UTF-8 and its encoding noted; by its byte order mark if none is given.
+    """The file with its bytes in UTF-8 and its encoding noted.
 
-    Lone carriage returns become line ends where the beginning of the file has no other.
+    If omitted, the encoding is inferred from the byte order mark, else UTF-8. Lone carriage returns
+    become line ends if the beginning of the file has no others.
     """
     assert isinstance(file.stream, io.BufferedReader)  # `files` opens nothing else
     head = file.stream.peek(_HEAD)[:_HEAD]
-    for magic, what in _NO_TEXT.items():
+    for magic, kind in _NOT_TEXT.items():
         if head.startswith(magic):
-            raise InputError(f"{file.where}: this is no text file but {what}.")
-    marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
+            raise InputError(f"{file.where}: this is not a text file but {kind}.")
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
     if encoding is None and marked is None and head.count(0) > len(head) // 4:
         guess = "utf-16-le" if head[1::2].count(0) >= head[0::2].count(0) else "utf-16-be"
         raise InputError(
@@ -77,27 +78,28 @@ def as_utf8(file: File, encoding: str | None, spell: Spelling) -> File:
         )
     if encoding is not None and marked == "utf-8-sig" and not encoding.startswith("utf-8"):
         raise InputError(
-            f"{file.where}: it begins with the byte order mark of UTF-8, but {spell('encoding', encoding)} "
-            "was given. Leave this option out."
+            f"{file.where}: it begins with the byte order mark of UTF-8, "
+            f"but {spell('encoding', encoding)} was given. Leave this option out."
         )
     chosen = encoding or marked or "utf-8"
     try:
         decoded_head = codecs.getincrementaldecoder(chosen)("replace").decode(head)
     except UnicodeError as error:  # UTF-32 without a byte order mark
         raise InputError(
-            f"{file.where}, line 1: not {chosen.upper()} text ({error}). Give another encoding, or leave it out."
+            f"{file.where}, line 1: not {chosen.upper()} text ({error}). "
+            "Give another encoding, or leave it out."
         ) from error
     old_mac = "\r" in decoded_head and "\n" not in decoded_head
-    plain = chosen in ("utf-8", "utf-8-sig")  # the readers of lines drop the mark
-    shown = "utf-8" if plain else chosen
+    plain = chosen in ("utf-8", "utf-8-sig")  # the readers of lines drop the byte order mark
+    name = "utf-8" if plain else chosen
     if plain and not old_mac:
-        return replace(file, encoding=shown)
-    recoded = _Recoded(file.stream, "utf-8" if plain else chosen, file.where, old_mac=old_mac)
-    return replace(file, encoding=shown, stream=io.BufferedReader(recoded, _HEAD))
+        return replace(file, encoding=name)
+    recoded = _Recoded(file.stream, name, file.where, old_mac=old_mac)
+    return replace(file, encoding=name, stream=io.BufferedReader(recoded, _HEAD))
 
 
 class _Recoded(io.RawIOBase):
-    """A stream in another encoding, as UTF-8. Bytes that cannot be decoded become bytes that are no UTF-8."""
+    """A stream in another encoding, as UTF-8. Undecodable bytes become invalid UTF-8."""
 
     def __init__(self, stream: IO[bytes], encoding: str, where: str, *, old_mac: bool) -> None:
         self.stream, self.where, self.old_mac, self.encoding = stream, where, old_mac, encoding
@@ -114,7 +116,7 @@ class _Recoded(io.RawIOBase):
             self.ended = not data
             try:
                 text = self.decoder.decode(data, final=self.ended)
-            except UnicodeError as error:  # a codec that does not ask the handler
+            except UnicodeError as error:  # a codec that does not call the error handler
                 raise InputError(f"{self.where}: not {self.encoding} text ({error}).") from error
             if self.old_mac:
                 text = text.replace("\r", "\n")

@@ -11,18 +11,22 @@ from attnaudit.data.reading.rows import LONGEST
 
 
 def text_value(row: Mapping[str, Any], column: str, what: str, where: str, bad: BadRows) -> str:
-    """The string in a column, or an error with the place if it is missing, blank, too long or no string."""
+    """The string in a column, or an error if it is missing, blank, too long or not a string.
+
+    `what` names the value in messages.
+    """
     value = row.get(column)
     if is_missing(value):
         raise RowError(f"{where}: the {what} is empty. {bad.advice}", reason="no text")
     if not isinstance(value, str):
         raise RowError(
-            f"{where}: the {what} in column {column[:60]!r} must be text, got {type(value).__name__}. {bad.advice}",
+            f"{where}: the {what} in column {column[:60]!r} must be text, "
+            f"got {type(value).__name__}. {bad.advice}",
             reason="no text",
         )
     if len(value) > LONGEST:
         raise RowError(
-            f"{where}: the {what} is longer than {LONGEST:,} characters. Is the column what it should be?",
+            f"{where}: the {what} is longer than {LONGEST:,} characters. Is this the right column?",
             reason="too long",
         )
     return value

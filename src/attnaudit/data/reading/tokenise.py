@@ -1,4 +1,4 @@
-"""Texts to tokens. Every count depends on the tokeniser, so its name goes with the tokens."""
+"""Texts to tokens. Every count depends on the tokeniser, so its name is stored with the tokens."""
 
 from __future__ import annotations
 
@@ -13,34 +13,37 @@ from attnaudit.core.errors import InputError
 Tokens = tuple[str, ...]
 Span = tuple[int, int]  # first character and the one after the last
 
-NUMBER = "qqq"  # stands for every word with a digit in it (Jain & Wallace 2019, appendix A)
+NUMBER = "qqq"  # replaces every word with a digit in it (Jain & Wallace 2019, appendix A)
+# Words with inner apostrophes or hyphens; any other mark by itself.
 _PIECE = re.compile(r"\w+(?:[’'-]\w+)*|[^\w\s]")
 _WORD = re.compile(r"\S+")
-# The rule of Keras' text_to_word_sequence: these characters are blanks, all else is words.
+# The rule of Keras' text_to_word_sequence: these characters separate words.
 _KERAS = re.compile(r"""[^!"#$%&()*+,\-./:;<=>?@\[\\\]^_`{|}~\t\n ]+""")
 
 
 @dataclass(frozen=True)
 class Tokeniser:
+    """A way to split texts into tokens."""
+
     name: str  # with its version: "spacy-3.8 blank en"
     split: Callable[[str], list[str]]
-    spans: Callable[[str], list[Span]]  # the same tokens as places in the text
+    spans: Callable[[str], list[Span]]  # the same tokens as spans of the text
 
 
 def find_tokeniser(choice: str = "auto") -> Tokeniser:
-    """By name. "auto" is spaCy where it is installed, else "regex"."""
-    return TOKENISERS[_settled(choice)]()
+    """The tokeniser of a name; "auto" is spaCy if it is installed, else "regex"."""
+    return TOKENISERS[_resolved(choice)]()
 
 
 def tokeniser_name(choice: str = "auto") -> str:
-    """The full name of what find_tokeniser gives, without loading it."""
-    name = _settled(choice)
+    """The full name of the tokeniser that `find_tokeniser` returns, without loading it."""
+    name = _resolved(choice)
     if name != "spacy" or not importlib.util.find_spec("spacy"):
         return name
     return f"spacy-{'.'.join(version('spacy').split('.')[:2])} blank en"
 
 
-def _settled(choice: str) -> str:
+def _resolved(choice: str) -> str:
     if choice == "auto":
         return "spacy" if importlib.util.find_spec("spacy") else "regex"
     if not isinstance(choice, str) or choice not in TOKENISERS:
@@ -51,9 +54,9 @@ def _settled(choice: str) -> str:
 
 
 class Cleaner(dict[str, str]):
-    """token -> the word that stands for it: lower case, and one and the same word for all with a digit in them.
+    """token -> the word that replaces it: in lower case, or `NUMBER` if it has a digit.
 
-    A dictionary, so that a word of a million is lowered once and kept in memory once.
+    A dictionary, so that each distinct word is converted once and kept in memory once.
     """
 
     def __init__(self, *, replace_numbers: bool = True) -> None:
@@ -68,11 +71,12 @@ class Cleaner(dict[str, str]):
         return word
 
     def clean(self, tokens: list[str]) -> Tokens:
+        """The words that replace the tokens."""
         return tuple(map(self.__getitem__, tokens))
 
 
 def _spacy() -> Tokeniser:
-    """spaCy's English rules without a trained model. Blanks in a row come out as tokens of their own: no model should see them."""
+    """spaCy's English rules without a trained model; tokens of blanks only are dropped."""
     try:
         import spacy
     except ImportError as error:
@@ -90,15 +94,13 @@ def _spacy() -> Tokeniser:
 
 def _by_pattern(name: str, pattern: re.Pattern[str]) -> Callable[[], Tokeniser]:
     return lambda: Tokeniser(
-        name, pattern.findall, lambda text: [found.span() for found in pattern.finditer(text)]
+        name, pattern.findall, lambda text: [match.span() for match in pattern.finditer(text)]
     )
 
 
 TOKENISERS: dict[str, Callable[[], Tokeniser]] = {
     "spacy": _spacy,
-    "regex": _by_pattern(
-        "regex", _PIECE
-    ),  # words with inner apostrophes or hyphens; any other mark by itself
+    "regex": _by_pattern("regex", _PIECE),
     "blanks": _by_pattern("blanks", _WORD),
     "keras": _by_pattern("keras", _KERAS),
 }

@@ -1,6 +1,7 @@
-"""Encoders: (embeddings (B,T,E), mask (B,T)) -> hidden (B,T,H), H = `.size`; `.summary(hidden, mask)` -> (B,H) stands for a whole text.
+"""Encoders: (embeddings (B,T,E), mask (B,T)) -> hidden (B,T,H), where H is `size`.
 
-One may also say what changes when an item is deleted: `attnaudit.models.encoders.incremental_deletion`.
+`summary(hidden, mask)` gives one vector per text (B,H). An encoder may also say what changes when
+an item is deleted: see `attnaudit.models.encoders.deletion_protocol`.
 """
 
 from collections.abc import Callable

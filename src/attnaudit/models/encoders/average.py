@@ -1,15 +1,14 @@
-"""Jain & Wallace's "average" encoder: each embedding through one layer; the attention does the averaging."""
+"""Jain & Wallace's "average" encoder: one layer per embedding, without context."""
 
 from __future__ import annotations
 
-from attnaudit.core.fidelity import fidelity_of
-from attnaudit.core.option_limits import COUNT, ParsedBy, limits
+from attnaudit.core.option_limits import COUNT, Fidelity, limits
 from attnaudit.models.encoders.mlp import MLP
 
 
-@limits(hidden=COUNT, fidelity=ParsedBy(fidelity_of("the average encoder", ("paper", "code"))))
+@limits(hidden=COUNT, fidelity=Fidelity("the average encoder", ("paper", "code")))
 class Average(MLP):
-    """Linear and ReLU, 256 units, as printed; fidelity=code: tanh and 128, as released."""
+    """Linear and ReLU, 256 units, as in the paper; tanh and 128, as released (fidelity=code)."""
 
     def __init__(
         self, input_size: int, *, hidden: int | None = None, fidelity: str = "paper"

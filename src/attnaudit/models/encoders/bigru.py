@@ -10,7 +10,7 @@ from attnaudit.models.encoders.bidirectional import Bidirectional
 
 @limits(hidden=COUNT)
 class BiGRU(Bidirectional):
-    """50 units a direction (Yang et al. 2016; Serrano & Smith 2019)."""
+    """50 units per direction (Yang et al. 2016; Serrano & Smith 2019)."""
 
     def __init__(self, input_size: int, *, hidden: int = 50) -> None:
         super().__init__(nn.GRU, input_size, hidden)

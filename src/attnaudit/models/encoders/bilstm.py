@@ -1,4 +1,4 @@
-"""A bidirectional LSTM, the encoder of most of the debate."""
+"""A bidirectional LSTM, the encoder of most of the papers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attnaudit.models.encoders.bidirectional import Bidirectional
 
 @limits(hidden=COUNT)
 class BiLSTM(Bidirectional):
-    """128 units a direction (Jain & Wallace 2019)."""
+    """128 units per direction (Jain & Wallace 2019)."""
 
     def __init__(self, input_size: int, *, hidden: int = 128) -> None:
         super().__init__(nn.LSTM, input_size, hidden)

@@ -1,7 +1,7 @@
-"""Convolutions without each item: only its neighbours change, as the gap closes and each sees one item further.
+"""Convolutions without each item: only the states near the deleted item change.
 
-A convolution is a sum over its taps, each a product with one item, and every product is computed once. A tap that looked at the
-deleted item, or past it, now takes the product of the item one further out.
+A convolution is a sum of products of its taps with one item each, and every product is computed
+once. A tap that was on the deleted item, or beyond it, takes the product of the next item out.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from attnaudit.models.encoders.incremental_deletion import Changed, Deletions, nothing_changes
+from attnaudit.models.encoders.deletion_protocol import Deletions, StateChanges, nothing_changes
 
 
 def cnn_deletions(convolutions: Sequence[Any], embeddings: Tensor, hidden: Tensor) -> Deletions:
-    """convolutions of odd width with as many zeros around; embeddings (B,T,E) 0 on padding; ReLU afterwards, as in the encoder."""
+    """Return the state changes under deletion, see `deletion_protocol`.
+
+    The convolutions have odd widths and keep the length; embeddings (B,T,E) are 0 on padding.
+    """
     tokens = hidden.shape[1]
     reach = min(max(convolution.kernel_size[0] // 2 for convolution in convolutions), tokens - 1)
     offsets = [offset for offset in range(-reach, reach + 1) if offset]
@@ -25,10 +28,10 @@ def cnn_deletions(convolutions: Sequence[Any], embeddings: Tensor, hidden: Tenso
         return nothing_changes(hidden)
     margin = reach + max(convolution.kernel_size[0] for convolution in convolutions) // 2 + 1
     taps = [_products(convolution, embeddings, margin) for convolution in convolutions]
-    beside = torch.tensor(offsets, dtype=torch.int64, device=hidden.device)
+    neighbours = torch.tensor(offsets, dtype=torch.int64, device=hidden.device)
 
-    def changed(start: int, stop: int) -> Changed:
-        place = torch.arange(start, stop, device=hidden.device)[:, None] + beside
+    def changed(start: int, stop: int) -> StateChanges:
+        position = torch.arange(start, stop, device=hidden.device)[:, None] + neighbours
         states = [
             torch.cat(
                 [
@@ -39,30 +42,36 @@ def cnn_deletions(convolutions: Sequence[Any], embeddings: Tensor, hidden: Tenso
             )
             for offset in offsets
         ]
-        there = (place >= 0) & (place < tokens)
-        return Changed(place.where(there, tokens), torch.stack(states, 2).relu_())
+        in_text = (position >= 0) & (position < tokens)
+        return StateChanges(position.where(in_text, tokens), torch.stack(states, 2).relu_())
 
     return changed
 
 
 def _products(convolution: nn.Conv1d, embeddings: Tensor, margin: int) -> Tensor:
-    """(taps, margin + T + margin, B, F): what each tap makes of each item; 0 beyond the text."""
+    """Return the product of each tap with each item (taps, margin + T + margin, B, F).
+
+    Products are 0 beyond the text.
+    """
     filters, _, width = convolution.weight.shape
     weight = convolution.weight.permute(2, 0, 1).flatten(0, 1)
     products = linear(embeddings, weight).unflatten(-1, (width, filters))
     return pad(products.permute(2, 1, 0, 3), (0, 0, 0, 0, margin, margin)).contiguous()
 
 
-def _sum(products: Tensor, convolution: nn.Conv1d, at: int, count: int, offset: int) -> Tensor:
-    """(K,B,F): the convolution at the items from `at`, each without the item `offset` to its left (to its right below 0)."""
+def _sum(products: Tensor, convolution: nn.Conv1d, start: int, count: int, offset: int) -> Tensor:
+    """Return the convolution at `count` items from `start` on (K,B,F).
+
+    Each without the item that is `offset` to its left, or to its right if `offset` is negative.
+    """
     assert convolution.bias is not None
     half = len(products) // 2
     total = convolution.bias.expand(count, products.shape[2], -1).clone()
     for tap, product in enumerate(products):
-        seen = tap - half  # how far to the right this tap looks
-        if offset < 0 and seen >= -offset:
-            seen += 1
-        if offset > 0 and seen <= -offset:
-            seen -= 1
-        total += product[at + seen : at + seen + count]
+        distance = tap - half  # from the item to the right
+        if offset < 0 and distance >= -offset:
+            distance += 1
+        if offset > 0 and distance <= -offset:
+            distance -= 1
+        total += product[start + distance : start + distance + count]
     return total

@@ -1,4 +1,4 @@
-"""One small network for every item on its own: no item sees any other."""
+"""A small network applied to every item separately: no context."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from torch import Tensor, nn
 
 from attnaudit.core import masking
 from attnaudit.core.option_limits import COUNT, OneOf, limits
-from attnaudit.models.encoders.incremental_deletion import Deletions, nothing_changes
+from attnaudit.models.encoders.deletion_protocol import Deletions, nothing_changes
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 @limits(hidden=COUNT, layers=COUNT, activation=OneOf(tuple(ACTIVATIONS)))
 class MLP(nn.Module):
-    """Linear and activation, `layers` times, 128 units (Wen et al. 2022; the context-free model of Wiegreffe & Pinter 2019)."""
+    """Linear and activation, `layers` times, 128 units (Wen et al. 2022).
+
+    Also the context-free model of Wiegreffe & Pinter (2019).
+    """
 
     def __init__(
         self, input_size: int, *, hidden: int = 128, layers: int = 1, activation: str = "relu"
@@ -27,12 +30,13 @@ class MLP(nn.Module):
         self.network = nn.Sequential(*(part for step in steps for part in step))
 
     def forward(self, embeddings: Tensor, mask: Tensor) -> Tensor:
-        """embeddings (B,T,E), mask (B,T) -> hidden (B,T,hidden), 0 on padding."""
+        """Encode (B,T,E) to (B,T,hidden), 0 on padding."""
         return self.network(embeddings) * mask[..., None]
 
     def deletions(self, embeddings: Tensor, mask: Tensor, hidden: Tensor) -> Deletions:
+        """Return the state changes under deletion, see `deletion_protocol`."""
         return nothing_changes(hidden)
 
     def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        """The mean of the items (B,H)."""
+        """Return the mean of the items (B,H)."""
         return masking.mean_of_items(hidden, mask)

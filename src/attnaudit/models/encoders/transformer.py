@@ -1,4 +1,4 @@
-"""A small Transformer: self-attention in every layer, below the attention that is audited."""
+"""A small Transformer encoder, whose self-attention is below the attention that is audited."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from attnaudit.core.option_limits import COUNT, limits
 
 @limits(hidden=COUNT, layers=COUNT, heads=COUNT, widening=COUNT)
 class Transformer(nn.Module):
-    """2 layers, 1 head, 128 units (Meister et al. 2021). Normalised before each part, sinusoidal positions, no dropout: ours."""
+    """2 layers, 1 head, 128 units (Meister et al. 2021).
+
+    Pre-normalisation, sinusoidal positions and no dropout are our choices.
+    """
 
     def __init__(
         self,
@@ -36,28 +39,33 @@ class Transformer(nn.Module):
         self.leave = nn.LayerNorm(hidden)
 
     def forward(self, embeddings: Tensor, mask: Tensor) -> Tensor:
-        """embeddings (B,T,E), mask (B,T) -> hidden (B,T,hidden), 0 on padding."""
+        """Encode (B,T,E) to (B,T,hidden), 0 on padding."""
         hidden = self.enter(embeddings) + _positions(embeddings.shape[1], self.size).to(embeddings)
         for layer in self.layers:
             hidden = layer(hidden, mask)
         return self.leave(hidden) * mask[..., None]
 
     def self_attention(self, embeddings: Tensor, mask: Tensor) -> Tensor:
-        """The weights of every layer, mean over heads, the lowest first: (B,L,T,T), from each token (rows) to each (columns)."""
+        """Return the self-attention of every layer, lowest first, mean over heads (B,L,T,T).
+
+        Rows are the tokens that attend, columns the tokens attended to.
+        """
         hidden = self.enter(embeddings) + _positions(embeddings.shape[1], self.size).to(embeddings)
         weights = []
         for layer in self.layers:
-            assert isinstance(layer, _Layer)  # a ModuleList does not say so
+            assert isinstance(layer, _Layer)  # for the type checker
             weights.append(layer.weights(hidden, mask).mean(1))
             hidden = layer(hidden, mask)
         return torch.stack(weights, 1)
 
     def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        """The mean of the items (B,H)."""
+        """Return the mean of the items (B,H)."""
         return masking.mean_of_items(hidden, mask)
 
 
 class _Layer(nn.Module):
+    """Self-attention and a feed-forward network, each with a residual connection."""
+
     def __init__(self, size: int, heads: int, widening: int) -> None:
         super().__init__()
         self.heads = heads
@@ -73,7 +81,7 @@ class _Layer(nn.Module):
         return hidden + self.network(self.before_network(hidden))
 
     def weights(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        """What the layer attends to (B,heads,T,T), given what enters it."""
+        """Return the attention weights (B,heads,T,T) for the layer's input (B,T,H)."""
         return self._weigh(self.before_attention(hidden), mask)[0]
 
     def _attend(self, hidden: Tensor, mask: Tensor) -> Tensor:
@@ -81,6 +89,7 @@ class _Layer(nn.Module):
         return self.join((weights @ value).transpose(1, 2).reshape(hidden.shape))
 
     def _weigh(self, hidden: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the attention weights (B,heads,T,T) and the values (B,heads,T,D)."""
         batch, tokens, size = hidden.shape
         query, key, value = (
             part.view(batch, tokens, self.heads, -1).transpose(1, 2)
@@ -91,7 +100,7 @@ class _Layer(nn.Module):
 
 
 def _positions(tokens: int, size: int) -> Tensor:
-    """Sines and cosines of growing wavelength (Vaswani et al. 2017): (tokens, size)."""
-    place = torch.arange(tokens)[:, None]
+    """Return sinusoidal positions (tokens, size) (Vaswani et al. 2017)."""
+    position = torch.arange(tokens)[:, None]
     wave = torch.exp(-math.log(10_000) * torch.arange(0, size, 2) / size)
-    return torch.cat([(place * wave).sin(), (place * wave).cos()], -1)
+    return torch.cat([(position * wave).sin(), (position * wave).cos()], -1)

@@ -1,4 +1,4 @@
-"""Any PyTorch classifier: its attention is read and overridden by hooks, and it is as found after every pass."""
+"""Any PyTorch classifier: hooks read and override its attention, and leave it unchanged."""
 
 from attnaudit.models.hooked.model import Hooked, from_hooks
 

@@ -1,4 +1,7 @@
-"""`nn.MultiheadAttention` from its parameters: it computes its output inside, so other weights must go through all of it again."""
+"""`nn.MultiheadAttention`, recomputed from its parameters.
+
+It computes its output internally, so its output under other weights is computed here.
+"""
 
 from __future__ import annotations
 
@@ -11,44 +14,46 @@ from torch.nn import functional
 
 from attnaudit.core import masking
 from attnaudit.core.errors import InputError
-from attnaudit.models.hooked.weights import FULL, Found
+from attnaudit.models.hooked.attention_capture import FULL, AttentionCapture
 
-_TAKES = signature(nn.MultiheadAttention.forward)
+_SIGNATURE = signature(nn.MultiheadAttention.forward)
 
 
-def attended(
+def capture_multihead(
     module: nn.MultiheadAttention, args: tuple[Any, ...], options: dict[str, Any], out: Any
-) -> Found:
-    """The weights of one call, and its output under others. S keys, D values of a head.
+) -> AttentionCapture:
+    """Capture the weights of one call, and compute its output under other weights.
 
-    weights = softmax(QKᵀ / √D + masks); output = concat over heads (weights V) Wᵒ + bᵒ. Rows that are not touched keep the output they had.
+    weights = softmax(QKᵀ / √D + masks); output = concat over heads (weights V) Wᵒ + bᵒ.
+    Query positions that are not touched keep their output.
     """
-    given = _TAKES.bind(module, *args, **options)
-    given.apply_defaults()
-    query, key, value = (given.arguments[name] for name in ("query", "key", "value"))
+    bound = _SIGNATURE.bind(module, *args, **options)
+    bound.apply_defaults()
+    query, key, value = (bound.arguments[name] for name in ("query", "key", "value"))
     if query.dim() != 3:
         raise InputError(
-            "nn.MultiheadAttention was called on one text without a batch; expected (B,T,E) or (T,B,E)."
+            "nn.MultiheadAttention was called on a single text without a batch dimension; "
+            "expected (B,T,E) or (T,B,E)."
         )
     if module.bias_k is not None or module.add_zero_attn:
         raise InputError(
-            "nn.MultiheadAttention with add_bias_kv or add_zero_attn attends to something that is no item of the text. "
-            "It cannot be audited by hooks."
+            "nn.MultiheadAttention with add_bias_kv or add_zero_attn attends to something that is "
+            "not an item of the text. It cannot be audited by hooks."
         )
     if not module.batch_first:
-        query, key, value = (each.transpose(0, 1) for each in (query, key, value))
+        query, key, value = (tensor.transpose(0, 1) for tensor in (query, key, value))
     q, k, v = (
-        _split(functional.linear(each, weight, bias), module.num_heads)
-        for each, (weight, bias) in zip((query, key, value), _projections(module), strict=True)
+        _split(functional.linear(tensor, weight, bias), module.num_heads)
+        for tensor, (weight, bias) in zip((query, key, value), _projections(module), strict=True)
     )
     scores = q @ k.transpose(-1, -2) * module.head_dim**-0.5
     added = torch.zeros_like(scores)
-    for mask, heads in (
-        (given.arguments["attn_mask"], True),
-        (given.arguments["key_padding_mask"], False),
+    for mask, per_head in (
+        (bound.arguments["attn_mask"], True),
+        (bound.arguments["key_padding_mask"], False),
     ):
         if mask is not None:
-            added = added + _additive(_placed(mask, scores, of_heads=heads), scores.dtype)
+            added = added + _additive(_expand(mask, scores, per_head=per_head), scores.dtype)
     allowed = added > masking.HIDDEN
     weights = masking.softmax(scores + masking.fill(added, allowed), allowed)
 
@@ -59,11 +64,11 @@ def attended(
         new = torch.where(touched[..., None], new, own)
         return (new if module.batch_first else new.transpose(0, 1), *out[1:])
 
-    return Found(weights, FULL, put, allowed)
+    return AttentionCapture(weights, FULL, put, allowed)
 
 
 def _projections(module: nn.MultiheadAttention) -> list[tuple[Tensor, Tensor | None]]:
-    """Weight and bias of query, key and value: one parameter in three parts, or three where the sizes differ."""
+    """Return weight and bias of query, key and value: parts of one parameter, or three."""
     if module.in_proj_weight is not None:
         weights = module.in_proj_weight.chunk(3)
     else:
@@ -73,19 +78,22 @@ def _projections(module: nn.MultiheadAttention) -> list[tuple[Tensor, Tensor | N
 
 
 def _split(projected: Tensor, heads: int) -> Tensor:
-    """(B,T,E) -> (B,H,T,D)."""
+    """Split the heads: (B,T,E) -> (B,H,T,D)."""
     return projected.unflatten(-1, (heads, -1)).transpose(1, 2)
 
 
-def _placed(mask: Tensor, scores: Tensor, *, of_heads: bool) -> Tensor:
-    """attn_mask (Q,S) or (B·H,Q,S), key_padding_mask (B,S), to go with scores (B,H,Q,S)."""
-    if not of_heads:
+def _expand(mask: Tensor, scores: Tensor, *, per_head: bool) -> Tensor:
+    """Reshape a mask to broadcast to scores (B,H,Q,S).
+
+    attn_mask is (Q,S) or (B·H,Q,S), key_padding_mask (B,S).
+    """
+    if not per_head:
         return mask[:, None, None]
     return mask if mask.dim() == 2 else mask.view(scores.shape)
 
 
 def _additive(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """A bool mask is True where nothing may be attended; a float mask is added as it is."""
+    """Return a mask to add to the scores; a bool mask is True where attention is not allowed."""
     if mask.dtype != torch.bool:
         return mask.to(dtype)
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(mask, -torch.inf)

@@ -1,4 +1,4 @@
-"""One forward pass of the user's model, with attention read or overridden on the way, and the model as found after it."""
+"""One forward pass of a user's model, with its attention captured and, if asked, replaced."""
 
 from __future__ import annotations
 
@@ -13,146 +13,157 @@ from torch import Tensor, nn
 from attnaudit.core.contract import Batch
 from attnaudit.core.errors import InputError
 from attnaudit.core.module_state import evaluating
-from attnaudit.models.hooked.custom_model_template import Refused
-from attnaudit.models.hooked.multihead import attended
-from attnaudit.models.hooked.weights import Found, described, in_result
-from attnaudit.models.interception.softmax_tap import softmax_met
+from attnaudit.models.hooked.attention_capture import (
+    AttentionCapture,
+    capture_output,
+    capture_softmax,
+    describe_output,
+)
+from attnaudit.models.hooked.custom_model_template import HookError
+from attnaudit.models.hooked.multihead import capture_multihead
+from attnaudit.models.interception import SoftmaxTap, embeddings_captured, forward_wrapped
 
-Change = Callable[
-    [Found], tuple[Tensor, Tensor]
-]  # -> other weights (B,H,Q,N), where they are others (B,Q)
+# Returns other weights (B,H,Q,N), and where they differ (B,Q).
+Replace = Callable[[AttentionCapture], tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True, eq=False)
-class Wiring:
-    """What the user said of the model."""
+class HookOptions:
+    """The arguments of `from_hooks`, checked."""
 
     model: nn.Module
-    alpha: str  # the path of the attention module
-    embedding: str
+    alpha: str  # path of the attention module
+    embedding: str  # path of the embedding module
     call: Callable[[nn.Module, Batch], Any]
     query: Any
     heads: tuple[int, ...] | None  # None: all
-    member: int | None
-    before: int
+    output_index: int | None
+    num_prefix_tokens: int
     mask: Callable[[Batch], Tensor] | None
     batch_first: bool
 
     @property
     def attention(self) -> nn.Module:
+        """The attention module."""
         return self.model.get_submodule(self.alpha)
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
-    found: Found
+class ForwardPass:
+    """What one forward pass showed."""
+
+    capture: AttentionCapture
     embeddings: Tensor  # (B,T,E)
     logits: Tensor  # (B,C)
 
 
-def run(
-    wiring: Wiring,
+def run_pass(
+    options: HookOptions,
     batch: Batch,
     *,
-    how: str,
-    positions: bool = False,
+    access: str,
+    rows_are_positions: bool = False,
     embeddings: Tensor | None = None,
-    change: Change | None = None,
-) -> Pass:
-    """how: the attention is "multihead", "returned" by its module, or met "inside" it. positions: as in weights.canonical."""
-    examples, items = len(batch), batch.tokens.shape[1] + wiring.before
-    module, name = wiring.attention, repr(wiring.alpha)
-    met: list[Found] = []
+    replace: Replace | None = None,
+) -> ForwardPass:
+    """Run the model once; it is unchanged afterwards, even after an exception.
 
-    def meet(found: Found | None, out: Any = None) -> Any:
-        if found is None:
-            raise Refused(
-                f"The module {name} returns {described(out)}. Expected attention weights over the {items} items, of shape (B,N), "
-                "(B,R,N) or (B,heads,Q,N), whose rows sum to 1: a tensor, or just one member of a tuple (say which with member=). "
-                "If the model puts tokens of its own before the text, such as a class token, say how many with before=."
+    access: the attention is that of an nn.MultiheadAttention ("multihead"), "returned" by its
+    module, or computed by a "softmax" inside it. rows_are_positions: see `to_canonical`.
+    """
+    examples, items = len(batch), batch.tokens.shape[1] + options.num_prefix_tokens
+    module, name = options.attention, repr(options.alpha)
+    captures: list[AttentionCapture] = []
+
+    def keep(capture: AttentionCapture) -> Any:
+        captures.append(capture)
+        return None if replace is None else capture.put(*replace(capture))
+
+    def on_softmax(out: Tensor) -> Any:
+        capture = capture_softmax(out, examples, items, rows_are_positions)
+        return None if capture is None else keep(capture)
+
+    def tapped(forward: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with SoftmaxTap(on_softmax):
+                return forward(*args, **kwargs)
+
+        return run
+
+    def hook(_: nn.Module, args: Any, kwargs: Any, out: Any) -> Any:
+        if access == "multihead":
+            assert isinstance(module, nn.MultiheadAttention)  # access is chosen by this
+            return keep(capture_multihead(module, args, kwargs, out))
+        capture = capture_output(out, examples, items, options.output_index, rows_are_positions)
+        if capture is None:
+            raise HookError(
+                f"The module {name} returns {describe_output(out)}. Expected attention weights "
+                f"over the {items} items, of shape (B,N), (B,R,N) or (B,heads,Q,N), whose rows sum "
+                "to 1: a tensor, or exactly one element of a tuple (choose it with output_index=). "
+                "If the model puts tokens of its own before the text, such as a class token, give "
+                "their number with num_prefix_tokens=."
             )
-        met.append(found)
-        return None if change is None else found.put(*change(found))
-
-    def hook(_: nn.Module, args: Any, options: Any, out: Any) -> Any:
-        if how == "multihead":
-            assert isinstance(module, nn.MultiheadAttention)  # this is when it is chosen
-            return meet(attended(module, args, options, out))
-        return meet(in_result(out, examples, items, wiring.member, positions), out)
+        return keep(capture)
 
     with ExitStack() as stack:
-        stack.enter_context(evaluating(wiring.model))
-        stack.enter_context(_slow_path())
-        words = stack.enter_context(_embeddings_seen(wiring, batch, embeddings))
-        if how == "inside":
-            stack.enter_context(softmax_met(module, examples, items, positions, meet))
+        stack.enter_context(evaluating(options.model))
+        stack.enter_context(_fast_path_disabled())
+        captured = stack.enter_context(
+            embeddings_captured(
+                options.model.get_submodule(options.embedding),
+                embeddings,
+                shape=batch.tokens.shape,
+                batch_first=options.batch_first,
+            )
+        )
+        if access == "softmax":
+            stack.enter_context(forward_wrapped(module, tapped))
         else:
             stack.callback(module.register_forward_hook(hook, with_kwargs=True).remove)
-        out = wiring.call(wiring.model, batch)
-    if not words:
+        out = options.call(options.model, batch)
+    if not captured:
         raise InputError(
-            f"The module {wiring.embedding!r} gave no embeddings of shape (B,T,E) with B = {examples}, T = {batch.tokens.shape[1]}. "
-            "Name the module that turns token numbers into vectors; batch_first=False where it gives (T,B,E)."
+            f"The module {options.embedding!r} returned no embeddings of shape (B,T,E) with "
+            f"B = {examples}, T = {batch.tokens.shape[1]}. Name the module that turns token ids "
+            "into vectors, and pass batch_first=False if it returns (T,B,E)."
         )
-    if len(met) != 1:
+    if len(captures) != 1:
         where = (
             f"one softmax over the {items} items inside the module {name}"
-            if how == "inside"
+            if access == "softmax"
             else f"the module {name}"
         )
-        raise Refused(f"Expected {where} to run once in a forward pass; it ran {len(met)} times.")
-    return Pass(met[0], words[0], logits_of(out, examples))
+        raise HookError(
+            f"Expected {where} to run once in a forward pass; it ran {len(captures)} times."
+        )
+    return ForwardPass(captures[0], captured[0], logits_of(out, examples))
 
 
 def logits_of(out: Any, examples: int) -> Tensor:
-    """(B,C) out of what the model returns: a tensor, its `.logits`, or the first of a tuple."""
+    """Return the logits (B,C) in the model's output: a tensor, `.logits`, or first in a tuple."""
     logits = getattr(out, "logits", out)
     logits = logits[0] if isinstance(logits, (tuple, list)) and logits else logits
     if isinstance(logits, Tensor) and logits.shape in ((examples,), (examples, 1)):
         raise InputError(
-            "The model gives one number for each example: a regression has no decision that could flip. If it is the logit z of "
-            "a yes-or-no decision, let call= return both: torch.stack([torch.zeros_like(z), z], -1)."
+            "The model returns one number per example: a regression has no decision that could "
+            "flip. If it is the logit z of a binary decision, let call= return both logits: "
+            "torch.stack([torch.zeros_like(z), z], -1)."
         )
     if not isinstance(logits, Tensor) or logits.dim() != 2 or len(logits) != examples:
         raise InputError(
-            f"The model returns {described(out)}. Expected logits of shape (B,C) with B = {examples}, as a tensor, as .logits or as the "
-            "first of a tuple. Let call= return them: call=lambda model, batch: model(batch.tokens, batch.mask)[…]."
+            f"The model returns {describe_output(out)}. Expected logits of shape (B,C) with "
+            f"B = {examples}, as a tensor, as .logits or as the first element of a tuple. Let "
+            "call= return them: call=lambda model, batch: model(batch.tokens, batch.mask)[…]."
         )
     return logits
 
 
 @contextmanager
-def _slow_path() -> Iterator[None]:
-    """PyTorch's fast path for Transformer layers neither calls the attention module nor gives its weights."""
+def _fast_path_disabled() -> Iterator[None]:
+    """Disable PyTorch's fast path for Transformer layers, which skips the attention module."""
     before = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(before)
-
-
-@contextmanager
-def _embeddings_seen(wiring: Wiring, batch: Batch, given: Tensor | None) -> Iterator[list[Tensor]]:
-    """The embeddings of the tokens, or what is given in their place. A second text through the same module is left alone."""
-    seen: list[Tensor] = []
-
-    def turned(tensor: Tensor) -> Tensor:
-        return tensor if wiring.batch_first else tensor.transpose(0, 1)
-
-    def hook(_: nn.Module, __: Any, out: Any) -> Any:
-        if (
-            seen
-            or not isinstance(out, Tensor)
-            or out.dim() != 3
-            or turned(out).shape[:2] != batch.tokens.shape
-        ):
-            return None
-        seen.append(turned(out) if given is None else given)
-        return None if given is None else turned(given)
-
-    handle = wiring.model.get_submodule(wiring.embedding).register_forward_hook(hook)
-    try:
-        yield seen
-    finally:
-        handle.remove()

@@ -1,4 +1,4 @@
-"""What a model folder's JSON files may not say: code to run, quantised weights, absurd sizes, a broken label map."""
+"""Reject model folders whose JSON files name code, quantised weights or absurd sizes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ _OBJECTS = (
     "tokenizer.json",
     "vocab.json",
 )
-_YOURSELF = "Load the model yourself and pass it: attnaudit.from_huggingface(model, tokenizer)."
-# Each of these makes a Python loop as long as the number says, before any weight is looked at.
+_LOAD_YOURSELF = (
+    "Load the model yourself and pass it: attnaudit.from_huggingface(model, tokenizer)."
+)
+# Each of these is the length of a Python loop that runs before any weight is read.
 _REPEATED = re.compile(r"(layers?|blocks?|groups?|group_num|experts)$")
 _MOST_REPEATED = 1000
 _MOST_CLASSES = 100_000
@@ -26,7 +28,7 @@ _OTHER_FILES = ("configuration_files", "transformers_weights")
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """config.json as an object, after a check of all that would be trouble once transformers acts on it."""
+    """Return config.json as a dict, after rejecting whatever transformers must not act on."""
     config = read_object(folder / "config.json")
     for name in _OBJECTS:
         read_object(folder / name)
@@ -38,16 +40,19 @@ def read_config(folder: Path) -> dict[str, Any]:
         )
     if values_of(config, "quantization_config"):
         raise InputError(
-            f"{folder} holds quantised weights (quantization_config in config.json), which need further packages. {_YOURSELF}"
+            f"{folder} holds quantised weights (quantization_config in config.json), which need "
+            f"further packages. {_LOAD_YOURSELF}"
         )
     for key in _OTHER_FILES:
         if values_of(config, key):
             raise InputError(
-                f"{folder / 'config.json'} names other files to load ({key}), which is not followed. {SAVE_AGAIN}"
+                f"{folder / 'config.json'} names other files to load ({key}), which is not "
+                f"followed. {SAVE_AGAIN}"
             )
     if not isinstance(config.get("model_type"), str):
         raise InputError(
-            f'{folder / "config.json"} does not say what kind of model it is: expected "model_type", such as "bert". {SAVE_AGAIN}'
+            f"{folder / 'config.json'} does not say what kind of model it is: expected "
+            f'"model_type", such as "bert". {SAVE_AGAIN}'
         )
     _check_sizes(folder, config)
     _check_label_map(folder, config)
@@ -55,7 +60,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def brings_code(folder: Path) -> bool:
-    """Does the folder name Python code of its own?"""
+    """Return whether the folder names Python code of its own."""
     return any(
         "auto_map" in read_object(folder / name)
         for name in ("config.json", "tokenizer_config.json")
@@ -63,13 +68,15 @@ def brings_code(folder: Path) -> bool:
 
 
 def code_not_run(folder: Path) -> InputError:
+    """Return the error for a folder that needs its own code."""
     return InputError(
-        f"{folder} brings code of its own (auto_map), which is not run, and transformers has no class for it. {_YOURSELF}"
+        f"{folder} brings code of its own (auto_map), which is not run, and transformers has no "
+        f"class for it. {_LOAD_YOURSELF}"
     )
 
 
 def _reject_code(folder: Path, config: dict[str, Any]) -> None:
-    """A kind of model that transformers knows is loaded by its classes, and the folder's code is not looked at."""
+    """Reject a folder that needs its own code: transformers does not know its model type."""
     from transformers import CONFIG_MAPPING
 
     nested = any(values_of(part, "auto_map") for part in config.values())
@@ -79,34 +86,37 @@ def _reject_code(folder: Path, config: dict[str, Any]) -> None:
 
 
 def _check_sizes(folder: Path, config: dict[str, Any]) -> None:
-    waiting = [config]
-    while waiting:
-        part = waiting.pop()
+    """Reject absurd numbers of layers, at any depth of the config."""
+    pending = [config]
+    while pending:
+        part = pending.pop()
         for key, value in part.items():
             if isinstance(value, dict):
-                waiting.append(value)
+                pending.append(value)
             elif _REPEATED.search(key) and isinstance(value, int) and value > _MOST_REPEATED:
                 raise InputError(
-                    f"{folder / 'config.json'}: {key[:40]!r} is {str(value)[:20]}; expected at most {_MOST_REPEATED}. {SAVE_AGAIN}"
+                    f"{folder / 'config.json'}: {key[:40]!r} is {str(value)[:20]}; expected at "
+                    f"most {_MOST_REPEATED}. {SAVE_AGAIN}"
                 )
 
 
 def _check_label_map(folder: Path, config: dict[str, Any]) -> None:
-    """id2label: class number -> name, numbers from 0 without gaps."""
+    """Reject an id2label that does not map the class numbers, from 0 without gaps, to names."""
     where = folder / "config.json"
     for key in ("num_labels", "_num_labels"):
         count = config.get(key)
         if count is not None and (type(count) is not int or not 0 <= count <= _MOST_CLASSES):
             raise InputError(
-                f"{where}: {key} must be a number of classes, at most {_MOST_CLASSES}, got {str(count)[:40]!r}. {SAVE_AGAIN}"
+                f"{where}: {key} must be a number of classes, at most {_MOST_CLASSES}, got "
+                f"{str(count)[:40]!r}. {SAVE_AGAIN}"
             )
     names = config.get("id2label")
     if names is None:
         return
     if not isinstance(names, dict) or not names:
         raise InputError(
-            f'{where}: id2label must be an object, class number -> name, such as {{"0": "negative", "1": "positive"}}; '
-            f"got {str(names)[:80]!r}."
+            f"{where}: id2label must be an object, class number -> name, such as "
+            f'{{"0": "negative", "1": "positive"}}; got {str(names)[:80]!r}.'
         )
     if len(names) > _MOST_CLASSES:
         raise InputError(

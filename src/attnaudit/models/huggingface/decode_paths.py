@@ -1,7 +1,11 @@
-"""The logits, had other weights been used: three ways, the cheapest first, each used only where it is confirmed.
+"""The logits under other attention weights, by the cheapest of three ways that is confirmed.
 
-`fast`: only the token that the head reads goes through the rest of the top layer and the head. `above`: all tokens, from the lowest layer
-of the site up; the layers below are known, and a whole encoder below a decoder. `plain`: the whole model. They give the same logits; the laws and the tests compare them.
+- `fast`: only the token that the head reads goes through the rest of the top layer and the head.
+- `above`: all tokens, from the lowest audited layer up. The layers below are known, and so is a
+  whole encoder below a decoder.
+- `plain`: the whole model.
+
+All give the same logits; the laws and the tests compare them.
 """
 
 from __future__ import annotations
@@ -14,8 +18,8 @@ from torch import Tensor
 from attnaudit.core.contract import Record
 from attnaudit.core.tolerance import tolerance_of
 from attnaudit.models.huggingface import passes
-from attnaudit.models.huggingface.layers import Layers
-from attnaudit.models.interception.attention_tape import Tape
+from attnaudit.models.huggingface.attention_tape import Tape
+from attnaudit.models.huggingface.layers import LayerTape
 
 if TYPE_CHECKING:
     from attnaudit.models.huggingface.model import HuggingFaceModel, State
@@ -24,23 +28,24 @@ PATHS = ("fast", "above", "plain")
 
 
 def possible_paths(model: HuggingFaceModel) -> tuple[str, ...]:
-    """By how the model is put together; whether they are right is seen on the batch."""
-    wiring, start = model.wiring, model._start()
+    """Return the paths that the model's structure allows; `choose_path` confirms them."""
+    wiring, start = model.wiring, model.start_layer
     top = start == max(wiring.layer_of_call) and len(model.calls) == 1
-    fast = top and not wiring.tapped and start >= 0
-    return tuple(path for path, may in zip(PATHS, (fast, start >= 0, True), strict=True) if may)
+    fast = top and not wiring.uses_softmax_tap and start >= 0
+    allowed = (fast, start >= 0, True)
+    return tuple(path for path, is_allowed in zip(PATHS, allowed, strict=True) if is_allowed)
 
 
 def choose_path(model: HuggingFaceModel, record: Record) -> str:
-    """The cheapest path that gives the record's own logits back on this batch."""
+    """Return the cheapest path that reproduces the record's logits on this batch."""
     state: State = record.state
     if not state.path:
-        own = state.pieces.to_tokens(record.alpha.detach()[:, None])
+        own = state.subwords.to_tokens(record.alpha.detach()[:, None])
         expected = record.logits.detach()
         for path in model.paths[:-1]:
             with torch.no_grad():
-                back = decode_by(path, model, record, own)[:, 0]
-            if (back - expected).abs().max() <= tolerance_of(expected):
+                logits = decode_by(path, model, record, own)[:, 0]
+            if (logits - expected).abs().max() <= tolerance_of(expected):
                 state.path.append(path)
                 break
         else:
@@ -49,35 +54,39 @@ def choose_path(model: HuggingFaceModel, record: Record) -> str:
 
 
 def decode_by(path: str, model: HuggingFaceModel, record: Record, rows: Tensor) -> Tensor:
-    """rows (B,K,R,T), weights of the pieces -> (B,K,C)"""
+    """Return the logits (B,K,C) under rows (B,K,R,T), weights of the subword tokens."""
     batch, count = rows.shape[:2]
     by_call = dict(zip(model.calls, rows.split(len(model.heads), 2), strict=True))
-    logits = (
-        _fast(model, record, by_call)
-        if path == "fast"
-        else _again(model, record, by_call, path == "above")
-    )
+    if path == "fast":
+        logits = _decode_one_token(model, record, by_call)
+    else:
+        logits = _decode_all_tokens(model, record, by_call, skip_lower_layers=path == "above")
     return logits.view(batch, count, -1)
 
 
-def _again(model: HuggingFaceModel, record: Record, rows: dict[int, Tensor], above: bool) -> Tensor:
+def _decode_all_tokens(
+    model: HuggingFaceModel, record: Record, rows: dict[int, Tensor], *, skip_lower_layers: bool
+) -> Tensor:
+    """Return the logits (B·K,C), running all tokens through the layers that are not skipped."""
     state: State = record.state
     count = next(iter(rows.values())).shape[1]
     inputs, positions = state.inputs.repeated(count), state.positions.repeat_interleave(count, 0)
     tape = Tape(
-        positions, rows={call: each.flatten(0, 1) for call, each in rows.items()}, heads=model.heads
+        positions,
+        rows={call: weights.flatten(0, 1) for call, weights in rows.items()},
+        heads=model.heads,
     )
-    layers, embeddings = Layers(), None
-    if above:
-        start = model._start()
-        tape.call = model.wiring.layer_of_call.index(start)
-        kept = state.layers
-        layers = Layers(
+    layers, embeddings = LayerTape(), None
+    if skip_lower_layers:
+        start, kept = model.start_layer, state.layers
+        tape.next_call = model.wiring.layer_of_call.index(start)
+        layers = LayerTape(
             start=start,
             hidden=kept.inputs[start].repeat_interleave(count, 0),
-            like=kept.outputs,
-            given={
-                end: kept.results[end].repeat_interleave(count, 0) for end in model.encoder_end()
+            templates=kept.new_templates,
+            skipped_hidden={
+                layer: kept.outputs[layer].repeat_interleave(count, 0)
+                for layer in model.encoder_end()
             },
         )
     else:
@@ -86,31 +95,33 @@ def _again(model: HuggingFaceModel, record: Record, rows: dict[int, Tensor], abo
     return model.decision.logits(out, positions)
 
 
-def _fast(model: HuggingFaceModel, record: Record, rows: dict[int, Tensor]) -> Tensor:
+def _decode_one_token(model: HuggingFaceModel, record: Record, rows: dict[int, Tensor]) -> Tensor:
+    """Return the logits (B·K,C), running only the token that the head reads."""
     state: State = record.state
     ((site, weights),) = rows.items()
-    count, start = weights.shape[1], model._start()
+    count, start = weights.shape[1], model.start_layer
     example = torch.arange(len(weights), device=weights.device)
-    given = {}
+    outputs = {}
     for call, layer in enumerate(model.wiring.layer_of_call):
         if layer != start:
             continue
-        seen = state.seen[call]
-        assert (
-            seen.out is not None
-        )  # not so where softmax is caught, and then there is no fast path
-        assert seen.values is not None
-        out = seen.out[:, None].expand(-1, count, -1, -1)
+        captured = state.captured[call]
+        # Both are None only if softmax is caught, and then there is no fast path.
+        assert captured.out is not None
+        assert captured.values is not None
+        out = captured.out[:, None].expand(-1, count, -1, -1)
         if call == site:
-            attended = torch.einsum("bkht,bhtd->bkhd", weights, seen.values[:, model.heads])
+            attended = torch.einsum("bkht,bhtd->bkhd", weights, captured.values[:, model.heads])
             out = out.index_copy(2, model.heads, attended)
-        given[call] = out.flatten(0, 1)[:, None]
-    tape = Tape(torch.zeros_like(state.positions).repeat_interleave(count, 0), given=given)
-    tape.call = model.wiring.layer_of_call.index(start)
-    hidden = state.layers.inputs[start][example, state.positions][:, None].repeat_interleave(
-        count, 0
+        outputs[call] = out.flatten(0, 1)[:, None]
+    tape = Tape(torch.zeros_like(state.positions).repeat_interleave(count, 0), outputs=outputs)
+    tape.next_call = model.wiring.layer_of_call.index(start)
+    hidden = state.layers.inputs[start][example, state.positions][:, None]
+    layers = LayerTape(
+        start=start,
+        hidden=hidden.repeat_interleave(count, 0),
+        templates=state.layers.new_templates,
     )
-    layers = Layers(start=start, hidden=hidden, like=state.layers.outputs)
     inputs = state.inputs.at(state.positions).repeated(count)
     out, _ = passes.run(model.model, model.wiring, inputs, tape, layers)
     return model.decision.logits(out, tape.positions)

@@ -1,4 +1,4 @@
-"""Which head does a saved model have, and which class of transformers loads it? By `architectures` in config.json."""
+"""The head of a saved model, by `architectures` in config.json, and the class that loads it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LM_LOADERS = {
 
 
 def loader_of(folder: Path, config: dict[str, Any], task: str) -> str:
-    """The name of the Auto class; a folder whose head does not go with the task is rejected."""
+    """Return the name of the Auto class; reject a head that does not fit the task."""
     check_task(task)
     name = _architecture(folder, config)
     try:
@@ -29,28 +29,30 @@ def loader_of(folder: Path, config: dict[str, Any], task: str) -> str:
     if name.endswith(LM_HEADS):
         if task == "classification":
             raise InputError(
-                f"{folder} holds a language model ({name}), not a classifier. In Python its choice among words can be audited: "
-                f'attnaudit.from_huggingface({str(folder)!r}, task="lm", verbalisers={{"positive": "good", "negative": "bad"}}).'
+                f"{folder} holds a language model ({name}), not a classifier. In Python its choice "
+                f"among words can be audited: attnaudit.from_huggingface({str(folder)!r}, "
+                'task="lm", verbalisers={"positive": "good", "negative": "bad"}).'
             )
         return next(loader for ending, loader in _LM_LOADERS.items() if name.endswith(ending))
     if task == "lm":
-        held = "a text classifier" if name.endswith(CLASSIFIER) else "no language model"
-        said = f"architectures: {name}" if name else "config.json names no architecture"
+        content = "a text classifier" if name.endswith(CLASSIFIER) else "no language model"
+        reason = f"architectures: {name}" if name else "config.json names no architecture"
         raise InputError(
-            f"{folder} holds {held} ({said}). Leave task out, or load the model with its language-model head yourself and pass it: "
+            f"{folder} holds {content} ({reason}). Omit task, or load the model with its "
+            "language-model head yourself and pass it: "
             "attnaudit.from_huggingface(model, tokenizer)."
         )
     return _CLASSIFIER_LOADER
 
 
 def _architecture(folder: Path, config: dict[str, Any]) -> str:
-    """Such as BertForSequenceClassification; "" if config.json does not say."""
-    named = config.get("architectures")
-    if named is None or named == []:
+    """Return the class name, such as BertForSequenceClassification; "" if there is none."""
+    names = config.get("architectures")
+    if names is None or names == []:
         return ""
-    if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError(
             f"{folder / 'config.json'}: architectures must be a list of class names, such as "
-            f'["BertForSequenceClassification"]; got {str(named)[:80]!r}. {SAVE_AGAIN}'
+            f'["BertForSequenceClassification"]; got {str(names)[:80]!r}. {SAVE_AGAIN}'
         )
-    return in_one_line(named[0])[:80]
+    return in_one_line(names[0])[:80]

@@ -1,4 +1,4 @@
-"""From a Hugging Face model and its tokenizer to a model that can be audited."""
+"""Wrap a Hugging Face model and its tokenizer as a model that can be audited."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import torch
 from torch import nn
 
 from attnaudit.core.errors import InputError
-from attnaudit.core.model_argument import is_pipeline, is_transformers_model, wrapping_advice
 from attnaudit.core.simplex import random_alpha
 from attnaudit.core.tolerance import tolerance_of
+from attnaudit.core.unwrapped_models import is_pipeline, is_transformers_model, wrapping_advice
 from attnaudit.models.huggingface import passes
 from attnaudit.models.huggingface.decision import Decision, Verbalisers, find_decision
 from attnaudit.models.huggingface.decode_paths import decode_by, possible_paths
 from attnaudit.models.huggingface.local_checkpoint import load_saved, rejecting
 from attnaudit.models.huggingface.model import HuggingFaceModel
-from attnaudit.models.huggingface.position import Rule, token_numbers
+from attnaudit.models.huggingface.position import Rule, special_token_ids
 from attnaudit.models.huggingface.probing import find_wiring, reading_rule
-from attnaudit.models.huggingface.text_batch import FORMS, TextBatch, text_batches
+from attnaudit.models.huggingface.text_batch import TextBatch, check_leave_out, text_batches
 
-_TRIAL = ("The film was good , and we liked it .", "A dull film .")
+_TRIAL_TEXTS = ("The film was good , and we liked it .", "A dull film .")
 
 
 def from_huggingface(
@@ -39,13 +39,52 @@ def from_huggingface(
     device: str | None = None,
     dtype: str | torch.dtype | None = None,
 ) -> HuggingFaceModel:
-    """A text classifier or language model of transformers, a pipeline, or the folder of a saved one, as a model that `audit` takes.
+    """Wrap a text classifier or language model of transformers, so that `audit` takes it.
 
-    layers: "last", "all", a number or several, from 0 (lowest) or -1 (last); heads: "all", a number or several. query: the position whose
-    attention is audited, "auto" for the one the head reads, or a number. Rows are layers × heads, items are words.
-    task="lm": the decision is the next word, or a choice among `verbalisers`, words or a dict label -> word; at the mask token in a masked
-    language model. Encoder–decoder models: the decoder's cross-attention. leave_out: what leaving out a word means, `delete`, `mask`
-    (token) or `pad`. device, dtype: of a model loaded from a folder. A model that is given is left as found, and where it is.
+    Rows are layers × heads, items are words. Encoder–decoder models are audited at the decoder's
+    cross-attention. A model that is given is not copied, stays on its device, and is unchanged
+    after every call.
+
+    Parameters
+    ----------
+    model : PreTrainedModel, pipeline, str or Path
+        The model; a pipeline that holds it; or the local folder it was saved to.
+    tokenizer : PreTrainedTokenizer, optional
+        Its tokenizer. A pipeline and a folder bring their own.
+    layers : {"last", "all"}, int or sequence of int, default "last"
+        The layers to audit, counted from 0 (lowest) or from -1 (last).
+    heads : "all", int or sequence of int, default "all"
+        The heads to audit; the others keep their weights.
+    query : "auto" or int, default "auto"
+        The position whose attention is audited. By default the one that the head reads.
+    task : {"auto", "classification", "lm"}, default "auto"
+        With "lm", the decision is the next word, or the masked one in a masked language model.
+    verbalisers : sequence of str or mapping of str to str, optional
+        With "lm", the words to choose from, or label -> word.
+    leave_out : {"delete", "mask", "pad"}, default "delete"
+        What leaving out a word means: delete it, replace it by the mask token, or hide it.
+    max_length : int, optional
+        Longer texts are truncated. By default as many tokens as the model can read.
+    device, dtype : str, optional
+        Of a model loaded from a folder.
+
+    Returns
+    -------
+    HuggingFaceModel
+        A model with `read` and `decode`, and with `batches` for texts.
+
+    Examples
+    --------
+    >>> import attnaudit
+    >>> from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+    >>> words = "[PAD] [UNK] [CLS] [SEP] [MASK] a good bad film".split()
+    >>> tokenizer = BertTokenizer(vocab={word: index for index, word in enumerate(words)})
+    >>> sizes = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8}
+    >>> config = BertConfig(vocab_size=len(words), num_hidden_layers=2, **sizes)
+    >>> model = attnaudit.from_huggingface(BertForSequenceClassification(config), tokenizer)
+    >>> (batch,) = model.batches(["a good film", "a bad film"])
+    >>> model.read(batch).alpha.shape
+    torch.Size([2, 2, 5])
     """
     options: dict[str, Any] = {
         "layers": layers,
@@ -59,16 +98,18 @@ def from_huggingface(
     if isinstance(model, (str, Path)):
         if tokenizer is not None:
             raise InputError(
-                "A folder brings its own tokenizer: from_huggingface(folder). Give a loaded model to use another."
+                "A folder brings its own tokenizer: write from_huggingface(folder). To use another "
+                "tokenizer, load the model and pass both."
             )
         folder = Path(model)
         model, tokenizer = load_saved(folder, task, dtype, device)
         with rejecting(folder, "its model cannot be run on a text"):
-            return _wrapped(model, tokenizer, **options)
+            return _wrap(model, tokenizer, **options)
     if device is not None or dtype is not None:
         raise InputError(
-            "device and dtype are for a model loaded from a folder; one that is given stays where it is. Write "
-            "from_huggingface(model.to(device, dtype), tokenizer), or audit(…, device=…)."
+            "device and dtype are for a model loaded from a folder; a model that is given stays "
+            "where it is. Write from_huggingface(model.to(device, dtype), tokenizer), or "
+            "audit(…, device=…)."
         )
     if tokenizer is None and is_pipeline(model):
         model, tokenizer = model.model, model.tokenizer
@@ -81,13 +122,14 @@ def from_huggingface(
     if not is_transformers_model(model) or not callable(tokenizer):
         advice = f" {wrapping_advice(model)}" if isinstance(model, nn.Module) else ""
         raise InputError(
-            "Expected a transformers model and its tokenizer, or a pipeline that holds both: from_huggingface(model, tokenizer); "
-            f"got {type(model).__name__} and {type(tokenizer).__name__}.{advice}"
+            "Expected a transformers model and its tokenizer, or a pipeline that holds both: "
+            f"from_huggingface(model, tokenizer); got {type(model).__name__} and "
+            f"{type(tokenizer).__name__}.{advice}"
         )
-    return _wrapped(model, tokenizer, **options)
+    return _wrap(model, tokenizer, **options)
 
 
-def _wrapped(
+def _wrap(
     model: Any,
     tokenizer: Any,
     *,
@@ -99,110 +141,112 @@ def _wrapped(
     leave_out: str,
     max_length: int | None,
 ) -> HuggingFaceModel:
-    if leave_out not in FORMS:
-        raise InputError(
-            f"There is no form of leaving out {leave_out!r}. Choose from: {', '.join(FORMS)}."
-        )
+    """Probe a loaded model and wrap it; see `from_huggingface`."""
+    check_leave_out(leave_out)
     decision = find_decision(model, tokenizer, task, verbalisers)
-    numbers = token_numbers(model.config, tokenizer)
+    token_ids = special_token_ids(model.config, tokenizer)
     trial = _trial_batch(model, tokenizer, decision)
     _check_vocabulary(model, tokenizer, trial)
-    inputs = passes.inputs_of(trial, numbers["pad"], decision.decoder_start)
+    inputs = passes.inputs_of(trial, token_ids["pad"], decision.decoder_start)
     wiring = find_wiring(model, inputs)
     rule: Rule
     if query == "auto":
-        rule = reading_rule(model, wiring, decision, inputs, trial, numbers)
+        rule = reading_rule(model, wiring, decision, inputs, trial, token_ids)
     elif isinstance(query, int) and decision.task == "classification":
         rule = query
     else:
         raise InputError(
-            f'query is "auto" or, for a classifier, the number of a token; got {query!r}.'
+            f'query must be "auto" or, for a classifier, the position of a token; got {query!r}.'
         )
-    made = HuggingFaceModel(
+    wrapped = HuggingFaceModel(
         model,
         tokenizer,
         wiring=wiring,
         decision=decision,
-        calls=[wiring.calls[at] for at in _chosen(layers, len(wiring.calls), "layer", "last")],
+        calls=[wiring.calls[i] for i in _chosen(layers, len(wiring.calls), "layer", "last")],
         heads=_chosen(heads, wiring.heads, "head", None),
         rule=rule,
-        numbers=numbers,
+        token_ids=token_ids,
         max_length=_limit(max_length, _longest(model, tokenizer)),
         leave_out=leave_out,
     )
-    made.paths = _confirmed(made, trial)
-    return made
+    wrapped.paths = _confirmed_paths(wrapped, trial)
+    return wrapped
 
 
-def _confirmed(made: HuggingFaceModel, trial: TextBatch) -> tuple[str, ...]:
-    """The paths that agree with the whole model about other weights than its own."""
+def _confirmed_paths(model: HuggingFaceModel, trial: TextBatch) -> tuple[str, ...]:
+    """Return the decode paths that agree with the whole model under random weights."""
     with torch.no_grad():
-        record = made.read(trial)
+        record = model.read(trial)
         other = random_alpha(record.mask, 0, record.alpha.dtype, 2)
-        rows = record.state.pieces.to_tokens(other)
-        expected = decode_by("plain", made, record, rows)
-        good = []
-        for path in possible_paths(made)[:-1]:
+        rows = record.state.subwords.to_tokens(other)
+        expected = decode_by("plain", model, record, rows)
+        confirmed = []
+        for path in possible_paths(model)[:-1]:
             try:
-                found = decode_by(path, made, record, rows)
+                logits = decode_by(path, model, record, rows)
             except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
-                continue  # a family that cannot start in the middle: the whole model is run
-            if (found - expected).abs().max() <= tolerance_of(expected):
-                good.append(path)
-    return (*good, "plain")
+                continue  # this family cannot start in the middle: the whole model is run
+            if (logits - expected).abs().max() <= tolerance_of(expected):
+                confirmed.append(path)
+    return (*confirmed, "plain")
 
 
 def _trial_batch(model: Any, tokenizer: Any, decision: Decision) -> TextBatch:
+    """Return the trial texts, with a mask token for a masked language model."""
     end = f" {tokenizer.mask_token}" if decision.masked else ""
-    (batch,) = text_batches([text + end for text in _TRIAL], tokenizer)
+    (batch,) = text_batches([text + end for text in _TRIAL_TEXTS], tokenizer)
     moved = batch.to(model.device)
     assert isinstance(moved, TextBatch)  # text_batches makes nothing else
     return moved
 
 
 def _check_vocabulary(model: Any, tokenizer: Any, trial: TextBatch) -> None:
+    """Reject a tokenizer with more tokens than the model has embeddings."""
     rows = model.get_input_embeddings().weight.shape[0]
     if max(len(tokenizer), int(trial.tokens.max()) + 1) > rows:
         raise InputError(
-            f"The tokenizer has {len(tokenizer)} tokens, but the model knows {rows}: they do not belong together. Load both from the "
-            "same folder."
+            f"The tokenizer has {len(tokenizer)} tokens, but the model knows {rows}: they do not "
+            "belong together. Load both from the same folder."
         )
 
 
 def _chosen(
     wanted: str | int | Sequence[int], count: int, kind: str, last: str | None
 ) -> list[int]:
-    """Numbers from 0, in order, each once."""
+    """Return the chosen numbers, from 0, in order and without repetition."""
     if wanted == "all":
         return list(range(count))
     if last is not None and wanted == last:
         return [count - 1]
     listed = [wanted] if isinstance(wanted, int) else wanted
     numbers = [
-        at
-        for at in (listed if isinstance(listed, Sequence) else ())
-        if isinstance(at, int) and -count <= at < count
+        number
+        for number in (listed if isinstance(listed, Sequence) else ())
+        if isinstance(number, int) and -count <= number < count
     ]
     if not numbers or len(numbers) < len(listed):
         words = f'"{last}", "all"' if last else '"all"'
         raise InputError(
-            f"{kind}s is {words}, or numbers from 0 to {count - 1} (the model has {count}); got {wanted!r}."
+            f"{kind}s must be {words}, or numbers from 0 to {count - 1} (the model has {count}); "
+            f"got {wanted!r}."
         )
-    return sorted({at % count for at in numbers})
+    return sorted({number % count for number in numbers})
 
 
 def _limit(wanted: int | None, longest: int | None) -> int | None:
+    """Return the number of tokens at which texts are truncated."""
     if wanted is not None and longest is not None and wanted > longest:
         raise InputError(f"max_length is {wanted}, but the model reads at most {longest} tokens.")
     return wanted if wanted is not None else longest
 
 
 def _longest(model: Any, tokenizer: Any) -> int | None:
-    """How many tokens the model can read: the least of what it and its tokenizer say."""
+    """Return how many tokens the model can read: the smallest limit of it and its tokenizer."""
     config = model.config.get_text_config()
     limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
     for name, module in model.named_modules():
-        # RoBERTa counts positions from behind the padding number.
+        # RoBERTa counts positions from the padding id on.
         if (
             name.endswith("position_embeddings")
             and isinstance(module, nn.Embedding)

@@ -1,4 +1,4 @@
-"""One forward pass of the user's model, with attention read or overridden on the way, and the model as found after it."""
+"""One forward pass of a transformers model, with attention captured or overridden by a tape."""
 
 from __future__ import annotations
 
@@ -12,63 +12,68 @@ from torch import Tensor, nn
 
 from attnaudit.core.contract import Batch
 from attnaudit.core.module_state import evaluating
-from attnaudit.models.huggingface.layers import Layers
-from attnaudit.models.interception import temporary_patches
-from attnaudit.models.interception.attention_tape import Tape, taped
+from attnaudit.models.huggingface.attention_tape import Tape, taped
+from attnaudit.models.huggingface.config_patches import attention_switched, padding_token_set
+from attnaudit.models.huggingface.layers import LayerTape, layers_taped
+from attnaudit.models.interception import embeddings_captured
 
 
 @dataclass(frozen=True, eq=False)
 class Wiring:
-    """How a model is put together, as one trial pass showed it."""
+    """How a model is put together, found by a trial pass (see `probing`)."""
 
     layers: tuple[nn.Module, ...]
     embedding: nn.Module
-    configs: tuple[Any, ...]  # each says which attention function is used
-    tapped: bool  # the attention is caught at softmax: the family does not use the registry
-    layer_of_call: tuple[int, ...]  # of each attention call, the layer call it was made in
-    calls: tuple[
-        int, ...
-    ]  # those a site may be made of, lowest first: cross-attention in an encoder–decoder model
+    configs: tuple[Any, ...]  # those that name the attention function
+    uses_softmax_tap: bool  # the family does not use the attention registry: softmax is caught
+    layer_of_call: tuple[int, ...]  # the layer call in which each attention call is made
+    # Attention calls that may be audited, lowest first; encoder–decoder models: cross-attention.
+    calls: tuple[int, ...]
     heads: int
     causal: bool
 
     @property
     def vocabulary(self) -> int:
+        """Number of tokens in the embedding module."""
         return len(self.embedding.weight)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What the model is given."""
+    """The inputs of the model."""
 
     ids: Tensor  # (B,T)
     mask: Tensor  # (B,T) bool
     types: Tensor | None  # (B,T)
-    pad: int  # what ids hold outside the mask
+    pad: int  # the id outside the mask
     decoder_start: int | None = None
 
     def repeated(self, count: int) -> Inputs:
+        """Return the inputs with every example `count` times in a row."""
         types = None if self.types is None else self.types.repeat_interleave(count, 0)
         ids, mask = self.ids.repeat_interleave(count, 0), self.mask.repeat_interleave(count, 0)
         return replace(self, ids=ids, mask=mask, types=types)
 
     def at(self, positions: Tensor) -> Inputs:
-        """One token an example, for the path on which only that one is computed."""
-        place = positions[:, None].clamp_max(self.ids.shape[1] - 1)
-        types = None if self.types is None else self.types.gather(1, place)
-        ids = self.ids.gather(1, place)
+        """Return one token per example, for a pass that computes only that one."""
+        index = positions[:, None].clamp_max(self.ids.shape[1] - 1)
+        types = None if self.types is None else self.types.gather(1, index)
+        ids = self.ids.gather(1, index)
         return replace(self, ids=ids, mask=torch.ones_like(ids, dtype=torch.bool), types=types)
 
 
 def inputs_of(batch: Batch, pad: int | None, decoder_start: int | None) -> Inputs:
-    """Padding holds the model's padding number, whatever the batch has there: some models look for it in the ids."""
-    number = pad if pad is not None else _free_number(batch.tokens)
-    ids = batch.tokens.masked_fill(~batch.mask, number)
-    return Inputs(ids, batch.mask, getattr(batch, "types", None), number, decoder_start)
+    """Return the inputs for a batch; padding holds the model's padding id.
+
+    Some models look for that id in the ids. A model without one gets an id that no text holds.
+    """
+    pad_id = pad if pad is not None else _unused_id(batch.tokens)
+    ids = batch.tokens.masked_fill(~batch.mask, pad_id)
+    return Inputs(ids, batch.mask, getattr(batch, "types", None), pad_id, decoder_start)
 
 
-def _free_number(tokens: Tensor) -> int:
-    """The smallest token number that no text holds."""
+def _unused_id(tokens: Tensor) -> int:
+    """Return the smallest token id that no text holds."""
     used = set(tokens.unique().tolist())
     return next(number for number in range(len(used) + 1) if number not in used)
 
@@ -78,39 +83,41 @@ def run(
     wiring: Wiring,
     inputs: Inputs,
     tape: Tape,
-    layers: Layers,
+    layers: LayerTape,
     embeddings: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """What the model returns as logits, and the embeddings of the pass."""
+    """Run the model once, unchanged afterwards; return its logits and its embeddings (B,T,E)."""
     tape.layers = layers
     with ExitStack() as stack:
         stack.enter_context(evaluating(model))
-        if not wiring.tapped:
-            stack.enter_context(temporary_patches.attention_switched(wiring.configs))
-        stack.enter_context(temporary_patches.padding_known(model.config, inputs.pad))
-        stack.enter_context(temporary_patches.layers_followed(wiring.layers, layers))
-        seen = stack.enter_context(temporary_patches.embeddings_seen(wiring.embedding, embeddings))
-        stack.enter_context(taped(tape, tapped=wiring.tapped))
+        if not wiring.uses_softmax_tap:
+            stack.enter_context(attention_switched(wiring.configs))
+        stack.enter_context(padding_token_set(model.config, inputs.pad))
+        stack.enter_context(layers_taped(wiring.layers, layers))
+        # `inputs_embeds` would not do: decoder classifiers find the last token in input_ids.
+        captured = stack.enter_context(embeddings_captured(wiring.embedding, embeddings))
+        stack.enter_context(taped(tape, softmax=wiring.uses_softmax_tap))
         logits = model(**arguments(model, inputs)).logits
-    return logits, seen[0]
+    return logits, captured[0]
 
 
 def plain_logits(model: Any, inputs: Inputs) -> Tensor:
-    """By the model's own attention function, which may be faster than one that gives its weights."""
-    with evaluating(model), temporary_patches.padding_known(model.config, inputs.pad):
+    """Return the logits by the model's own attention function, which may be faster."""
+    with evaluating(model), padding_token_set(model.config, inputs.pad):
         return model(**arguments(model, inputs)).logits
 
 
 def arguments(model: Any, inputs: Inputs) -> dict[str, Any]:
-    known = signature(model.forward).parameters
+    """Return the keyword arguments of the model's forward method."""
+    parameters = signature(model.forward).parameters
     given: dict[str, Any] = {
         "input_ids": inputs.ids,
         "attention_mask": inputs.mask.long(),
         "return_dict": True,
     }
-    if inputs.types is not None and "token_type_ids" in known:
+    if inputs.types is not None and "token_type_ids" in parameters:
         given["token_type_ids"] = inputs.types
-    if "use_cache" in known:
+    if "use_cache" in parameters:
         given["use_cache"] = False
     if inputs.decoder_start is not None:
         given["decoder_input_ids"] = torch.full_like(inputs.ids[:, :1], inputs.decoder_start)

@@ -1,4 +1,4 @@
-"""Texts as a Hugging Face model reads them: pieces, and the word each belongs to."""
+"""Texts as a Hugging Face model reads them: subword tokens, and the word of each."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ Text = str | tuple[str, str] | list[str]
 
 @dataclass(frozen=True, eq=False)
 class TextBatch(Batch):
-    """A batch of pieces. `leave_out` says what taking a word out means: delete it, put the mask token there, or hide it as padding."""
+    """A batch of subword tokens.
+
+    `leave_out` says what leaving out a word means: "delete" it, replace it by the "mask" token, or
+    hide it as padding ("pad").
+    """
 
     per_token: ClassVar[tuple[str, ...]] = (*Batch.per_token, "word", "special", "types", "pair")
 
-    word: Tensor | None = (
-        None  # (B,T) int64, counted up over a text; every special piece has a number of its own
-    )
+    word: Tensor | None = None  # (B,T) int64, increasing; every special token has its own number
     special: Tensor | None = None  # (B,T) bool
-    types: Tensor | None = None  # (B,T) int64, which text of a pair, where the model is told
-    pair: Tensor | None = (
-        None  # (B,T) int64, 0 in the first text of a pair and 1 in the second; None without pairs
-    )
-    truncated: Tensor | None = None  # (B,) bool, the end of the text was cut off
+    types: Tensor | None = None  # (B,T) int64, the model's token_type_ids
+    pair: Tensor | None = None  # (B,T) int64, 0 in the first and 1 in the second text of a pair
+    truncated: Tensor | None = None  # (B,) bool
     leave_out: str = "delete"
     mask_token: int | None = None
 
     def without(self, drop: Tensor) -> Batch:
-        """The same texts without the words in drop (B,T), in the form chosen."""
+        """Return the texts without the words in drop (B,T), as `leave_out` says."""
         if self.leave_out == "delete":
             return super().without(drop)
         gone = self.mask & drop
         if self.leave_out == "mask":
-            assert self.mask_token is not None  # text_batches sees to it
+            assert self.mask_token is not None  # checked by text_batches
             return self.replaced(gone, self.mask_token)._trimmed()  # type: ignore[attr-defined]
         return replace(self, mask=self.mask & ~gone)._trimmed()
 
     def _trimmed(self) -> TextBatch:
-        """No wider than the longest text; hidden words stay where they are."""
+        """Cut the batch to the longest text; hidden words stay in place."""
         width = int(self.mask.any(0).nonzero().max()) + 1 if self.mask.any() else 1
         cut = {
             name: value[:, :width]
@@ -66,54 +66,93 @@ def text_batches(
     ids: Sequence[str] | None = None,
     tokens_at_once: int = 2**11,
 ) -> list[Batch]:
-    """Texts, or pairs of texts, in batches of texts alike in length. What is longer than max_length is cut, and marked as cut.
+    """Tokenise texts, or pairs of texts, into batches of similar length.
 
-    max_length: the tokenizer's own where None. leave_out: what leaving a word out means, `delete`, `mask` (token) or `pad`.
+    Parameters
+    ----------
+    texts : sequence of str or of pairs of str
+        The texts.
+    tokenizer : PreTrainedTokenizer
+        The tokenizer of the model.
+    labels : sequence of int, optional
+        Class number of each text.
+    max_length : int, optional
+        Longer texts are truncated, and marked as such. By default the tokenizer's limit.
+    leave_out : {"delete", "mask", "pad"}, default "delete"
+        What leaving out a word means: delete it, replace it by the mask token, or hide it.
+    ids : sequence of str, optional
+        Name of each text; random draws and results are keyed by it. By default its number.
+    tokens_at_once : int
+        Largest size of a batch, padding included.
+
+    Returns
+    -------
+    list of TextBatch
+        The longest texts first.
+
+    Examples
+    --------
+    >>> from attnaudit.models.huggingface import text_batches
+    >>> from transformers import BertTokenizer
+    >>> words = "[PAD] [UNK] [CLS] [SEP] [MASK] a good bad film".split()
+    >>> tokenizer = BertTokenizer(vocab={word: index for index, word in enumerate(words)})
+    >>> (batch,) = text_batches(["a good film", "bad"], tokenizer)
+    >>> batch.tokens.tolist()
+    [[2, 5, 6, 8, 3], [2, 7, 3, 0, 0]]
     """
     if isinstance(texts, str):
         raise InputError("Expected a list of texts, got one text. Write audit(model, [text]).")
-    if leave_out not in FORMS:
-        raise InputError(
-            f"There is no form of leaving out {leave_out!r}. Choose from: {', '.join(FORMS)}."
-        )
+    check_leave_out(leave_out)
     mask_token = getattr(tokenizer, "mask_token_id", None)
     if leave_out == "mask" and mask_token is None:
         raise InputError(
-            'This tokenizer has no mask token, so leave_out="mask" cannot be. Use "delete" or "pad".'
+            'This tokenizer has no mask token, which leave_out="mask" needs. Use "delete" or "pad".'
         )
     _check_counts(len(texts), labels, ids)
-    names = (
-        list(ids)
-        if ids is not None
-        else [f"{at:0{len(str(len(texts)))}d}" for at in range(len(texts))]
-    )
+    if ids is None:
+        width = len(str(len(texts)))
+        ids = [f"{index:0{width}d}" for index in range(len(texts))]
     limit = _limit(tokenizer, max_length)
-    marks = special_ids(tokenizer)
-    read = _all_encoded(texts, tokenizer, limit, marks)
-    return [
-        TextBatch(
-            example_id=tuple(names[at] for at in part),
-            tokens=_padded([read[at].ids for at in part]),
-            mask=_padded([[1] * len(read[at].ids) for at in part]).bool(),
-            labels=None if labels is None else torch.tensor([int(labels[at]) for at in part]),
-            word=_padded([read[at].word for at in part]),
-            special=_padded([read[at].special for at in part]).bool(),
-            types=_padded([read[at].types or [] for at in part])
-            if read[part[0]].types is not None
-            else None,
-            pair=_padded([read[at].pair or [0] * len(read[at].ids) for at in part])
-            if any(read[at].pair for at in part)
-            else None,
-            truncated=torch.tensor([read[at].truncated for at in part]),
-            leave_out=leave_out,
-            mask_token=mask_token,
+    encoded = _encode_all(texts, tokenizer, limit, special_ids(tokenizer))
+    batches: list[Batch] = []
+    for part in _groups_by_length([len(text.ids) for text in encoded], tokens_at_once):
+        members = [encoded[index] for index in part]
+        types, pair = None, None
+        if members[0].types is not None:
+            types = _padded([text.types or [] for text in members])
+        if any(text.pair for text in members):
+            pair = _padded([text.pair or [0] * len(text.ids) for text in members])
+        batches.append(
+            TextBatch(
+                example_id=tuple(ids[index] for index in part),
+                tokens=_padded([text.ids for text in members]),
+                mask=_padded([[1] * len(text.ids) for text in members]).bool(),
+                labels=None if labels is None else torch.tensor([int(labels[i]) for i in part]),
+                word=_padded([text.word for text in members]),
+                special=_padded([text.special for text in members]).bool(),
+                types=types,
+                pair=pair,
+                truncated=torch.tensor([text.truncated for text in members]),
+                leave_out=leave_out,
+                mask_token=mask_token,
+            )
         )
-        for part in _alike([len(each.ids) for each in read], tokens_at_once)
-    ]
+    return batches
+
+
+def check_leave_out(leave_out: str) -> None:
+    """Reject an unknown way of leaving out a word."""
+    if leave_out not in FORMS:
+        raise InputError(
+            f"There is no way of leaving out a word called {leave_out!r}. Choose from: "
+            f"{', '.join(FORMS)}."
+        )
 
 
 @dataclass(frozen=True)
 class _Encoded:
+    """The tokens of one text; the lists have one entry per token."""
+
     ids: list[int]
     word: list[int]
     special: list[bool]
@@ -122,74 +161,74 @@ class _Encoded:
     truncated: bool
 
 
-def _all_encoded(
-    texts: Sequence[Text], tokenizer: Any, limit: int | None, marks: frozenset[int]
+def _encode_all(
+    texts: Sequence[Text], tokenizer: Any, limit: int | None, special: frozenset[int]
 ) -> list[_Encoded]:
-    """Each text as the model reads it, or one error with all the texts that it cannot read."""
-    read: list[_Encoded] = []
+    """Encode every text, or raise one error for all the texts that cannot be read."""
+    encoded: list[_Encoded] = []
     problems: dict[int, str] = {}
     for index, text in enumerate(texts):
-        encoded = _encoded(text, tokenizer, limit, marks)
-        if isinstance(encoded, str):
-            problems[index] = encoded
+        result = _encode(text, tokenizer, limit, special)
+        if isinstance(result, str):
+            problems[index] = result
         else:
-            read.append(encoded)
+            encoded.append(result)
     if problems:
         raise ItemErrors(problems)
-    return read
+    return encoded
 
 
-def _encoded(
-    text: Text, tokenizer: Any, limit: int | None, marks: frozenset[int]
+def _encode(
+    text: Text, tokenizer: Any, limit: int | None, special_tokens: frozenset[int]
 ) -> _Encoded | str:
-    """The tokens of a text or a pair, or what is wrong with it."""
+    """Return the tokens of a text or a pair, or what is wrong with it."""
     parts = list(text) if isinstance(text, (list, tuple)) else [text]
     if not 1 <= len(parts) <= 2 or not all(isinstance(part, str) for part in parts):
         return f"neither a text nor a pair of texts, got {type(text).__name__}."
     if not all(part.strip() for part in parts):
-        return "the text is empty. Leave it out: there is nothing to attend to."
+        return "the text is empty. Remove it: there is nothing to attend to."
     fast = bool(getattr(tokenizer, "is_fast", False))
     options = {"return_special_tokens_mask": True, "return_offsets_mapping": fast, "verbose": False}
     try:
-        found = tokenizer(*parts, **options)
+        encoding = tokenizer(*parts, **options)
     except UnicodeEncodeError:
-        return "the text holds half of a surrogate pair, which is no character. Leave it out."
-    truncated = limit is not None and len(found["input_ids"]) > limit
+        return "the text holds half of a surrogate pair, which is not a character. Remove it."
+    truncated = limit is not None and len(encoding["input_ids"]) > limit
     if truncated:
-        found = tokenizer(*parts, truncation=True, max_length=limit, **options)
-    ids = list(found["input_ids"])
+        encoding = tokenizer(*parts, truncation=True, max_length=limit, **options)
+    ids = list(encoding["input_ids"])
     special = [
-        bool(mark) or number in marks
-        for mark, number in zip(found["special_tokens_mask"], ids, strict=True)
+        bool(is_special) or token in special_tokens
+        for is_special, token in zip(encoding["special_tokens_mask"], ids, strict=True)
     ]
     if all(special):
-        return f"nothing is left of the text after the tokenizer: {parts[0][:40]!r}. Leave it out."
+        return f"nothing is left of the text after the tokenizer: {parts[0][:40]!r}. Remove it."
     if fast:
-        word = word_numbers(parts, found["offset_mapping"], found.sequence_ids(0), special)
+        word = word_numbers(parts, encoding["offset_mapping"], encoding.sequence_ids(0), special)
     else:
         word = word_numbers_by_marks(tokenizer.convert_ids_to_tokens(ids), special)
-    types = found.get("token_type_ids")
-    of_piece = (
-        found.sequence_ids(0) if fast else types
-    )  # a slow tokenizer says it by the types, or not at all
-    pair = (
-        [int(each or 0) for each in of_piece] if len(parts) == 2 and of_piece is not None else None
-    )
+    types = encoding.get("token_type_ids")
+    # A slow tokenizer gives the text of each token by its types, or not at all.
+    text_of_token = encoding.sequence_ids(0) if fast else types
+    pair = None
+    if len(parts) == 2 and text_of_token is not None:
+        pair = [int(index or 0) for index in text_of_token]
     return _Encoded(ids, word, special, types, pair, truncated)
 
 
 def _check_counts(texts: int, labels: Sequence[int] | None, ids: Sequence[str] | None) -> None:
+    """Reject an empty list of texts, and labels or ids of another number."""
     if not texts:
         raise InputError("There is nothing to audit: the list of texts is empty.")
     for name, given in (("labels", labels), ("ids", ids)):
         if given is not None and len(given) != texts:
             raise InputError(
-                f"There are {texts} texts but {len(given)} {name}; expected one for each text."
+                f"There are {texts} texts but {len(given)} {name}; expected one per text."
             )
 
 
 def _limit(tokenizer: Any, wanted: int | None) -> int | None:
-    """The tokenizer says 10³⁰ where it knows no limit."""
+    """Return the largest number of tokens; a tokenizer without a limit says 10³⁰."""
     own = getattr(tokenizer, "model_max_length", None)
     own = int(own) if isinstance(own, (int, float)) and 0 < own < 10**6 else None
     if wanted is not None and wanted < 1:
@@ -197,18 +236,19 @@ def _limit(tokenizer: Any, wanted: int | None) -> int | None:
     return wanted if wanted is not None else own
 
 
-def _alike(lengths: list[int], tokens_at_once: int) -> list[list[int]]:
-    """Texts by length, in parts whose padded size stays below tokens_at_once."""
+def _groups_by_length(lengths: list[int], tokens_at_once: int) -> list[list[int]]:
+    """Group texts by length, the longest first; a group has at most tokens_at_once tokens."""
     parts: list[list[int]] = []
-    for at in sorted(range(len(lengths)), key=lambda place: (-lengths[place], place)):
+    for index in sorted(range(len(lengths)), key=lambda index: (-lengths[index], index)):
         if parts and lengths[parts[-1][0]] * (len(parts[-1]) + 1) <= tokens_at_once:
-            parts[-1].append(at)
+            parts[-1].append(index)
         else:
-            parts.append([at])
+            parts.append([index])
     return parts
 
 
 def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
+    """Return the rows as one tensor, padded with 0 on the right."""
     width = max(len(row) for row in rows)
     return torch.tensor(
         [[*map(int, row), *[0] * (width - len(row))] for row in rows], dtype=torch.int64

@@ -1,4 +1,7 @@
-"""Outputs: (context (B,…,H), query (B,H) or None) -> logits (B,…,C); `.is_linear` says whether a readout exists."""
+"""Outputs: (context (B,…,H), query (B,H) or None) -> logits (B,…,C).
+
+An output has a readout if its attribute `is_linear` is True.
+"""
 
 from collections.abc import Callable
 

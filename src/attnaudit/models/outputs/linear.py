@@ -1,4 +1,4 @@
-"""A linear output layer, with or without the query: what keeps the readout exact."""
+"""A linear output layer, with or without the query, for which the readout is exact."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class Linear(nn.Module):
-    """logits = W c + b, the papers' form: the query steers the attention and nothing else."""
+    """logits = W c + b, as in the papers: the query affects the attention only."""
 
     is_linear = True  # in the context, so a readout exists
 
@@ -15,18 +15,19 @@ class Linear(nn.Module):
         self.context = nn.Linear(hidden_size, classes)
 
     def forward(self, context: Tensor, query: Tensor | None) -> Tensor:
-        """context (B,…,H), query (B,H) or None -> logits (B,…,C)."""
+        """Return the logits (B,…,C) of context (B,…,H); the query is not used."""
         return self.context(context)
 
 
 class LinearQuery(Linear):
-    """logits = W c + U q + b: a question decides too, and still linearly, so the readout stays exact."""
+    """logits = W c + U q + b: the query contributes too, linearly, so the readout is exact."""
 
     def __init__(self, hidden_size: int, query_size: int | None, classes: int) -> None:
         super().__init__(hidden_size, query_size, classes)
         self.query = None if query_size is None else nn.Linear(query_size, classes, bias=False)
 
     def forward(self, context: Tensor, query: Tensor | None) -> Tensor:
+        """Return the logits (B,…,C) of context (B,…,H) and query (B,H) or None."""
         logits = super().forward(context, query)
         if self.query is None or query is None:
             return logits
@@ -34,5 +35,5 @@ class LinearQuery(Linear):
 
 
 def add_query(values: Tensor, shift: Tensor) -> Tensor:
-    """values (B,…,X) + shift (B,X)."""
+    """Return values (B,…,X) + shift (B,X)."""
     return values + shift.view(len(shift), *[1] * (values.dim() - 2), shift.shape[-1])

@@ -1,4 +1,4 @@
-"""A hidden tanh layer that joins context and query, as released with Jain & Wallace 2019: no readout."""
+"""A tanh layer over context and query, as released with Jain & Wallace (2019); no readout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attnaudit.models.outputs.linear import add_query
 
 
 class TanhQuery(nn.Module):
-    """logits = W tanh(W_p c + W_q q) + b, the hidden layer half as large as the context."""
+    """logits = W tanh(W_p c + W_q q) + b; the hidden layer is half as wide as the context."""
 
     is_linear = False
 
@@ -20,7 +20,7 @@ class TanhQuery(nn.Module):
         self.join = nn.Linear(inner, classes)
 
     def forward(self, context: Tensor, query: Tensor | None) -> Tensor:
-        """context (B,…,H), query (B,H) or None -> logits (B,…,C)."""
+        """Return the logits (B,…,C) of context (B,…,H) and query (B,H) or None."""
         inner = self.context(context)
         if self.query is not None and query is not None:
             inner = add_query(inner, self.query(query))

@@ -1,4 +1,7 @@
-"""Projections: (scores (B,N), mask (B,N)) -> alpha (B,N), on the simplex and exactly 0 outside the mask."""
+"""Projections: (scores (B,N), mask (B,N)) -> alpha (B,N).
+
+Each row of alpha lies on the simplex and is exactly 0 outside the mask.
+"""
 
 from collections.abc import Callable
 

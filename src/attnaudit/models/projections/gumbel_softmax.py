@@ -1,4 +1,7 @@
-"""Gumbel-softmax: noise on the scores while training, so that the weights learn to be far apart (Jang et al. 2017; Wen et al. 2022)."""
+"""Gumbel-softmax: softmax with noise on the scores during training (Jang et al. 2017).
+
+The noise makes the model learn well-separated weights (Wen et al. 2022).
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,17 @@ from attnaudit.core.option_limits import Number, limits
 
 @limits(temperature=Number(above=0))
 class GumbelSoftmax(nn.Module):
-    """softmax((scores + Gumbel noise) / temperature) while training; without the noise when reading."""
+    """softmax((scores + Gumbel noise) / temperature) in training; without noise in evaluation."""
 
     def __init__(self, *, temperature: float = 0.8) -> None:
         super().__init__()
         self.temperature = temperature
-        # A generator of its own, seeded from the state in which the model is built: training repeats, nothing global is drawn on.
+        # Its own generator, seeded when the model is built, makes training reproducible and leaves
+        # the global random state alone.
         self._draw = torch.Generator().manual_seed(int(torch.randint(2**62, ())))
 
     def forward(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """Project scores (B,N) within mask (B,N)."""
         if self.training:
             uniform = torch.rand(scores.shape, generator=self._draw, dtype=torch.float64)
             noise = -(-uniform.clamp_min(1e-300).log()).log()

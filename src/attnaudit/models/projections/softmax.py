@@ -1,4 +1,4 @@
-"""Softmax: every item gets some weight."""
+"""Softmax: every item gets a positive weight."""
 
 from __future__ import annotations
 
@@ -8,5 +8,8 @@ from attnaudit.core import masking
 
 
 class Softmax(nn.Module):
+    """exp(scores), normalised."""
+
     def forward(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """Project scores (B,N) within mask (B,N)."""
         return masking.softmax(scores, mask)

@@ -1,4 +1,4 @@
-"""Sparsegen: sparsemax with a knob for how sparse (Laha et al. 2018; Meister et al. 2021)."""
+"""Sparsegen: sparsemax with adjustable sparsity (Laha et al. 2018; Meister et al. 2021)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnaudit.models.projections.sparsemax import far_below
 class Sparsegen(nn.Module):
     """argmin ‖p - scores‖² - lam·‖p‖² over the simplex, lam < 1: sparsemax(scores / (1 - lam)).
 
-    lam = 0 is sparsemax, lam → 1 puts all weight on the top item, lam → -∞ goes to uniform.
+    lam = 0 is sparsemax; lam → 1 puts all weight on the top item; lam → -∞ tends to uniform.
     """
 
     def __init__(self, *, lam: float = 0.0) -> None:
@@ -22,6 +22,7 @@ class Sparsegen(nn.Module):
         self.lam = lam
 
     def forward(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """Project scores (B,N) within mask (B,N)."""
         return masking.fill(
             entmax.sparsemax(far_below(scores / (1 - self.lam), mask), dim=-1), mask
         )

@@ -1,4 +1,4 @@
-"""Sparsemax: the nearest point of the simplex, often on its edge, so that many weights are exactly 0 (Martins & Astudillo 2016)."""
+"""Sparsemax: the nearest point of the simplex, with exact zeros (Martins & Astudillo 2016)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ class Sparsemax(nn.Module):
     """argmin ‖p - scores‖² over the simplex."""
 
     def forward(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """Project scores (B,N) within mask (B,N)."""
         return masking.fill(entmax.sparsemax(far_below(scores, mask), dim=-1), mask)
 
 
 def far_below(scores: Tensor, mask: Tensor) -> Tensor:
-    """scores with the masked ones so far below the rest that no sparse projection gives them weight, and still finite."""
-    # Relative to the real scores: a fixed -1e9 would swallow their digits when the library sums them up in float32.
+    """Lower the masked scores so far that no sparse projection gives them weight.
+
+    They stay finite, and close to the real scores: in float32 the library would lose digits when
+    it adds up a fixed -1e9.
+    """
     real = masking.fill(scores, mask)
     spread = (real.amax(-1, keepdim=True) - real.amin(-1, keepdim=True)).detach()
     lowest = real.amin(-1, keepdim=True).detach() - spread - 2

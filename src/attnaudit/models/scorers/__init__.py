@@ -1,4 +1,7 @@
-"""Scorers: (hidden (B,N,H), query (B,H) or None) -> scores (B,N); built as scorer(hidden_size, query_size or None)."""
+"""Scorers: (hidden (B,N,H), query (B,H) or None) -> attention scores (B,N).
+
+A scorer is made as `scorer(hidden_size, query_size)`; `query_size` is None without a query.
+"""
 
 from collections.abc import Callable
 

@@ -6,7 +6,10 @@ from torch import Tensor, nn
 
 
 class Additive(nn.Module):
-    """v·tanh(W_1 h + W_2 q), hidden size H/2 as in Jain & Wallace's released code; without a query the second term is absent."""
+    """v·tanh(W_1 h + W_2 q) with H/2 units, as in Jain & Wallace's released code.
+
+    Without a query the second term is absent.
+    """
 
     def __init__(self, hidden_size: int, query_size: int | None = None) -> None:
         super().__init__()
@@ -16,7 +19,7 @@ class Additive(nn.Module):
         self.score = nn.Linear(inner, 1, bias=False)
 
     def forward(self, hidden: Tensor, query: Tensor | None) -> Tensor:
-        """hidden (B,N,H), query (B,H) or None -> scores (B,N)."""
+        """Score hidden (B,N,H) under query (B,H) or None: (B,N)."""
         inner = self.item(hidden)
         if self.query is not None and query is not None:
             inner = inner + self.query(query)[:, None]

@@ -1,4 +1,4 @@
-"""Luong's multiplicative attention: item and query meet through a matrix (Luong et al. 2015)."""
+"""Multiplicative attention: a bilinear form of item and query (Luong et al. 2015)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Bilinear(nn.Module):
     def __init__(self, hidden_size: int, query_size: int | None = None) -> None:
         super().__init__()
         self.weight = nn.Linear(query_size or hidden_size, hidden_size, bias=False)
-        # Scaled so that scores start small: attention that starts on one item stays there.
+        # Scaled so that initial scores are small: attention that starts on one item stays there.
         start = torch.randn(hidden_size) / math.sqrt(hidden_size)
         self.query = nn.Parameter(start) if query_size is None else None
 
     def forward(self, hidden: Tensor, query: Tensor | None) -> Tensor:
-        """hidden (B,N,H), query (B,H) or None -> scores (B,N)."""
+        """Score hidden (B,N,H) under query (B,H) or None: (B,N)."""
         if self.query is not None:
             return hidden @ self.weight(self.query)
         assert query is not None  # the model was built for one

@@ -1,4 +1,7 @@
-"""Deep attention: a network of several layers scores each item (Pavlopoulos et al. 2017; Wen et al. 2022, eq. 3)."""
+"""Deep attention: a multi-layer network scores each item (Pavlopoulos et al. 2017).
+
+Wen et al. (2022), equation 3.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from attnaudit.core.option_limits import COUNT, limits
 
 @limits(layers=COUNT)
 class Deep(nn.Module):
-    """D(W_h h + W_q q), D of `layers` ReLU layers and a linear one. Wen et al. give no depth; two layers of H/2 units are ours."""
+    """D(W_h h + W_q q), where D is `layers` ReLU layers and a linear one.
+
+    Wen et al. do not give the depth; two layers of H/2 units are our choice.
+    """
 
     def __init__(self, hidden_size: int, query_size: int | None = None, *, layers: int = 2) -> None:
         super().__init__()
@@ -20,7 +26,7 @@ class Deep(nn.Module):
         self.score = nn.Sequential(nn.ReLU(), *between, nn.Linear(inner, 1))
 
     def forward(self, hidden: Tensor, query: Tensor | None) -> Tensor:
-        """hidden (B,N,H), query (B,H) or None -> scores (B,N)."""
+        """Score hidden (B,N,H) under query (B,H) or None: (B,N)."""
         inner = self.item(hidden)
         if self.query is not None and query is not None:
             inner = inner + self.query(query)[:, None]

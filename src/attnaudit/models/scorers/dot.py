@@ -9,7 +9,10 @@ from torch import Tensor, nn
 
 
 class Dot(nn.Module):
-    """h·q / √H; without a query, q is a learned vector. Jain & Wallace scale; Wen et al. do not: dot:scaled=false."""
+    """h·q / √H; without a query, q is a learned vector.
+
+    Jain & Wallace scale the product; Wen et al. do not (dot:scaled=false).
+    """
 
     def __init__(
         self, hidden_size: int, query_size: int | None = None, *, scaled: bool = True
@@ -23,7 +26,7 @@ class Dot(nn.Module):
         )
 
     def forward(self, hidden: Tensor, query: Tensor | None) -> Tensor:
-        """hidden (B,N,H), query (B,H) or None -> scores (B,N)."""
+        """Score hidden (B,N,H) under query (B,H) or None: (B,N)."""
         if self.query is not None:
             return hidden @ self.query * self.scale
         assert query is not None  # the model was built for one

@@ -1,4 +1,7 @@
-"""Numbers the papers print, as tables; each file's first word is the paper. Datasets are named as `attnaudit run --dataset` names them."""
+"""The published tables as csv files, named after paper and table.
+
+Datasets are named as in `attnaudit run --dataset`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,6 @@ import pandas as pd
 
 @cache
 def table(name: str) -> pd.DataFrame:
-    """One published table by the name of its file."""
+    """A published table, by the name of its file."""
     with (files(__name__) / f"{name}.csv").open(encoding="utf-8") as stream:
         return pd.read_csv(stream, dtype={"predicted_class": str})

@@ -1,1 +1,1 @@
-"""The numbers behind the charts of a page."""
+"""The numbers behind the charts of a page, and the bins that figures share with them."""

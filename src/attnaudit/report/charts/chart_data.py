@@ -1,13 +1,16 @@
-"""The numbers behind the charts, from the stored values: counted over all examples, drawn as points for a sample of them."""
+"""The numbers behind the charts of a page.
+
+Histograms and means are over all examples; points are of a random sample.
+"""
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from attnaudit.report.charts import bins
 from attnaudit.report.charts.concentration import concentration
 from attnaudit.report.charts.measure_matrix import measure_matrix
 from attnaudit.report.column_view import Columns
@@ -15,68 +18,76 @@ from attnaudit.report.inline_data import packed, rounded
 from attnaudit.results.results import Results
 
 POINTS = 2000
-_CLASSES = 8  # more would be told apart by nobody; the rarer ones together are "other classes"
-_BINS = 40
-_WIDEST = (0.0, 0.25, 0.5, 0.75, 1.0)  # bins of the largest weight, as in Jain & Wallace 2019
-_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_CLASSES = 8  # more could not be distinguished; the rarer ones together are "other classes"
+Masks = dict[int, np.ndarray]  # group -> mask of its examples; -1 is all of them
 
 
 def chart_data(results: Results, *, points: int = POINTS) -> dict[str, Any]:
-    """What the page needs to draw every plot; a chart whose audit did not run is missing."""
+    """What the page needs to draw every chart; a chart whose audit was not run is missing.
+
+    Parameters
+    ----------
+    results
+        Of a run.
+    points
+        In a scatter plot, at most.
+
+    Returns
+    -------
+    dict
+        Chart -> its numbers, as `ChartData` in static/types.d.ts describes them.
+    """
     columns = Columns(results.values)
-    classes, member, numbers = _groups(columns, results.about["classes"])
-    found = {
+    classes, masks, groups = _groups(columns, results.about["classes"])
+    charts = {
         "classes": classes,
         "examples": len(columns.ids),
-        "tau": _histograms(columns, member, "agreement", "tau", (-1.0, 1.0)),
-        "entropy": _histograms(columns, member, "dispersion", "entropy", (0.0, 1.0)),
-        "jsd": _histograms(columns, member, "furthest", "jsd", (0.0, math.log(2))),
-        "violins": _violins(columns, member),
-        "points": _points(columns, member, points),
-        "epsilon": _epsilon(columns, member),
-        "flips": _flips(columns, member),
-        "removal": _removal(columns, member),
-        "zeros": _means(columns, member, "dispersion", "attention", "zeros"),
-        "concentration": concentration(results.examples, numbers),
+        "tau": _histograms(columns, masks, "agreement", "tau", bins.TAU),
+        "entropy": _histograms(columns, masks, "dispersion", "entropy", bins.SHARE),
+        "jsd": _histograms(columns, masks, "furthest", "jsd", bins.JSD),
+        "violins": _violins(columns, masks),
+        "points": _points(columns, masks, points),
+        "epsilon": _epsilon(columns, masks),
+        "flips": _flips(columns, masks),
+        "removal": _removal(columns, masks),
+        "zeros": _means(columns, masks, "dispersion", "attention", "zeros"),
+        "concentration": concentration(results.examples, groups),
         "matrix": measure_matrix(results.examples),
     }
-    return {name: value for name, value in found.items() if value not in (None, [], {})}
+    return {name: value for name, value in charts.items() if value not in (None, [], {})}
 
 
 def _groups(
     columns: Columns, names: list[str]
-) -> tuple[list[str], dict[int, np.ndarray], dict[int, list[int] | None]]:
-    """The classes that are told apart; group -> which examples, and group -> which predicted classes; -1 is all of them."""
+) -> tuple[list[str], Masks, dict[int, list[int] | None]]:
+    """Names of the groups, their masks, and the predicted classes in each (None: all)."""
     numbers, counts = np.unique(columns.predicted, return_counts=True)
-    kept = numbers if len(numbers) <= _CLASSES else np.sort(numbers[np.argsort(-counts, kind="stable")][: _CLASSES - 1])  # fmt: skip
-    grouped = [[int(number)] for number in kept]
-    shown = [str(names[number]) for number in kept]
+    kept = numbers
+    if len(numbers) > _CLASSES:
+        kept = np.sort(numbers[np.argsort(-counts, kind="stable")][: _CLASSES - 1])
+    groups = [[int(number)] for number in kept]
+    titles = [str(names[number]) for number in kept]
     if len(kept) < len(numbers):
-        grouped.append(np.setdiff1d(numbers, kept).tolist())
-        shown.append("other classes")
-    members = {at: np.isin(columns.predicted, each) for at, each in enumerate(grouped)}
+        groups.append(np.setdiff1d(numbers, kept).tolist())
+        titles.append("other classes")
+    masks = {index: np.isin(columns.predicted, group) for index, group in enumerate(groups)}
     everyone = np.ones(len(columns.ids), dtype=bool)
-    return shown, {-1: everyone, **members}, {-1: None, **dict(enumerate(grouped))}
+    return titles, {-1: everyone, **masks}, {-1: None, **dict(enumerate(groups))}
 
 
 def _histograms(
-    columns: Columns,
-    member: dict[int, np.ndarray],
-    audit: str,
-    metric: str,
-    span: tuple[float, float],
+    columns: Columns, masks: Masks, audit: str, metric: str, span: bins.Span
 ) -> dict[str, Any]:
-    """measure -> counts by class; how many are undefined, the mean and the median of all."""
+    """measure -> counts by class, number of undefined values, mean and median."""
     measures = {}
     for measure in columns.measures(audit, metric):
         column = columns(audit, measure, metric)
         if column is None or not np.isfinite(column).any():
             continue
-        inside = np.clip(column, *span)  # rounding may step over an end
         measures[measure or metric] = {
             "counts": [
-                np.histogram(inside[who & ~np.isnan(column)], _BINS, span)[0].tolist()
-                for group, who in member.items()
+                bins.histogram(column[mask], span).tolist()
+                for group, mask in masks.items()
                 if group >= 0
             ],
             "undefined": int(np.isnan(column).sum()),
@@ -86,115 +97,140 @@ def _histograms(
     return {"low": span[0], "high": span[1], "measures": measures} if measures else {}
 
 
-def _violins(columns: Columns, member: dict[int, np.ndarray]) -> list[dict[str, Any]]:
-    """How the median change under permutation is spread, by the largest weight."""
-    change, widest = (
-        columns("permutation", "", "tvd_median"),
-        columns("permutation", "", "max_attention"),
-    )
-    if change is None or widest is None:
+def _violins(columns: Columns, masks: Masks) -> list[dict[str, Any]]:
+    """Distribution of the median change under permutation, by the largest weight."""
+    change = columns("permutation", "", "tvd_median")
+    peak = columns("permutation", "", "max_attention")
+    if change is None or peak is None:
         return []
-    place = np.clip(np.digitize(widest, _WIDEST) - 1, 0, len(_WIDEST) - 2)
-    found = []
-    for at, (low, high) in enumerate(pairwise(_WIDEST)):
-        for group, who in member.items():
-            inside = who & (place == at) & np.isfinite(change) & np.isfinite(widest)
-            if group >= 0 and inside.any():
-                counts = np.histogram(np.clip(change[inside], 0, 1), _BINS, (0.0, 1.0))[0]
-                found.append({"widest": f"{low:g}–{high:g}", "class": group, "counts": counts.tolist(),
-                              "median": rounded(np.median(change[inside]))})  # fmt: skip
-    return found
+    level = bins.peak_bin(peak)
+    violins = []
+    for index, name in enumerate(bins.PEAKS):
+        for group, mask in masks.items():
+            part = change[mask & (level == index) & np.isfinite(change) & np.isfinite(peak)]
+            if group >= 0 and len(part):
+                violins.append(
+                    {
+                        "peak": name,
+                        "class": group,
+                        "counts": bins.histogram(part, bins.SHARE).tolist(),
+                        "median": rounded(np.median(part)),
+                    }
+                )
+    return violins
 
 
-def _points(columns: Columns, member: dict[int, np.ndarray], most: int) -> dict[str, Any]:
-    """The same examples in every scatter: all, or a random sample of `most`."""
-    wanted = {
+def _points(columns: Columns, masks: Masks, most: int) -> dict[str, Any]:
+    """The same examples in every scatter plot: all, or a random sample of `most`."""
+    keys = {
         "max_attention": ("permutation", "max_attention"),
         "change": ("permutation", "tvd_median"),
         "jsd": ("furthest", "jsd"),
         "delta_alpha": ("top_item", "delta_alpha"),
         "delta_js": ("top_item", "delta_js"),
     }
-    known = {name: columns(audit, "", metric) for name, (audit, metric) in wanted.items()}
-    present = {name: column for name, column in known.items() if column is not None}
+    stored = {name: columns(audit, "", metric) for name, (audit, metric) in keys.items()}
+    present = {name: column for name, column in stored.items() if column is not None}
     if not present:
         return {}
     count = len(columns.ids)
-    chosen = np.arange(count) if count <= most else np.sort(np.random.default_rng(0).permutation(count)[:most])  # fmt: skip
-    group = np.zeros(count)
-    for at, who in member.items():
-        if at >= 0:
-            group[who] = at
+    sample = np.arange(count)
+    if count > most:
+        sample = np.sort(np.random.default_rng(0).permutation(count)[:most])
+    groups = np.zeros(count)
+    for group, mask in masks.items():
+        if group >= 0:
+            groups[mask] = group
     return {
-        "class": packed(group[chosen], "<u1"),
-        "count": len(chosen),
-        **{name: packed(column[chosen]) for name, column in present.items()},
+        "class": packed(groups[sample], "<u1"),
+        "count": len(sample),
+        **{name: packed(column[sample]) for name, column in present.items()},
     }
 
 
-def _epsilon(columns: Columns, member: dict[int, np.ndarray]) -> list[dict[str, Any]]:
-    """ε -> furthest JSD found: mean, quartiles; and the mean of what is certified."""
-    found = []
+def _epsilon(columns: Columns, masks: Masks) -> list[dict[str, Any]]:
+    """Per ε: mean and quartiles of the furthest JSD, and the mean certified bound."""
+    lines = []
     for name in sorted(_epsilons(columns), key=float):
-        jsd, upper = (
-            columns("epsilon_curve", "", f"jsd_{name}"),
-            columns("epsilon_curve", "", f"upper_{name}"),
-        )
+        jsd = columns("epsilon_curve", "", f"jsd_{name}")
+        upper = columns("epsilon_curve", "", f"upper_{name}")
         if jsd is None or upper is None:
             continue
-        for group, who in member.items():
-            part = jsd[who & ~np.isnan(jsd)]
+        for group, mask in masks.items():
+            part = jsd[mask & ~np.isnan(jsd)]
             if len(part):
-                low, middle, high = np.quantile(part, (0.25, 0.5, 0.75))
-                found.append({"epsilon": float(name), "class": group, "mean": rounded(part.mean()), "low": rounded(low),
-                              "median": rounded(middle), "high": rounded(high),
-                              "upper": rounded(np.nanmean(upper[who]))})  # fmt: skip
-    return found
+                low, median, high = np.quantile(part, bins.QUARTILES)
+                lines.append(
+                    {
+                        "epsilon": float(name),
+                        "class": group,
+                        "mean": rounded(part.mean()),
+                        "low": rounded(low),
+                        "median": rounded(median),
+                        "high": rounded(high),
+                        "upper": rounded(np.nanmean(upper[mask])),
+                    }
+                )
+    return lines
 
 
 def _epsilons(columns: Columns) -> list[str]:
+    metrics = columns.metrics("epsilon_curve")
+    return [name.removeprefix("jsd_") for name in metrics if name.startswith("jsd_")]
+
+
+def _flips(columns: Columns, masks: Masks) -> list[dict[str, Any]]:
+    """Does the decision flip without the top item, and without a random one? Four shares."""
+    names = ("both", "only_top", "only_random", "neither")
+    columns_by_name = {name: columns("top_item", "", f"flips_{name}") for name in names}
+    cells = {name: column for name, column in columns_by_name.items() if column is not None}
+    if len(cells) < len(names):
+        return []
     return [
-        name.removeprefix("jsd_")
-        for name in columns.metrics("epsilon_curve")
-        if name.startswith("jsd_")
+        {
+            "class": group,
+            "count": int(mask.sum()),
+            **{name: rounded(_mean(column[mask])) for name, column in cells.items()},
+        }
+        for group, mask in masks.items()
     ]
 
 
-def _flips(columns: Columns, member: dict[int, np.ndarray]) -> list[dict[str, Any]]:
-    """Does the decision flip without the top item, and without a random one? Shares of examples, the four cells of the table."""
-    names = ("both", "only_top", "only_random", "neither")
-    cells = {name: columns("top_item", "", f"flips_{name}") for name in names}
-    if any(cell is None for cell in cells.values()):
-        return []
-    return [
-        {"class": group, "count": int(who.sum()), **{n: rounded(_mean(c[who])) for n, c in cells.items() if c is not None}}
-        for group, who in member.items()
-    ]  # fmt: skip
+def _removal(columns: Columns, masks: Masks) -> list[dict[str, Any]]:
+    """Per measure: quantiles of the share of items removed until the decision flips.
 
-
-def _removal(columns: Columns, member: dict[int, np.ndarray]) -> list[dict[str, Any]]:
-    """measure -> quantiles of the share of items removed until the decision flips, 1 where it never does: of the same examples for every
-    measure, or the exact minimum would not be one."""
-    found = []
+    1 where it never flips, so that all measures are over the same examples; otherwise the exact
+    minimum would not be a minimum.
+    """
+    lines = []
     for measure in columns.measures("flip_fraction", "removed"):
-        column, flips = (columns("flip_fraction", measure, name) for name in ("removed", "flipped"))
-        if column is None or flips is None:
+        removed = columns("flip_fraction", measure, "removed")
+        flipped = columns("flip_fraction", measure, "flipped")
+        if removed is None or flipped is None:
             continue
-        for group, who in member.items():
-            part = column[who & ~np.isnan(column)]
+        for group, mask in masks.items():
+            part = removed[mask & ~np.isnan(removed)]
             if len(part):
-                ends = {f"q{round(100 * q)}": rounded(v) for q, v in zip(_QUANTILES, np.quantile(part, _QUANTILES), strict=True)}  # fmt: skip
-                found.append({"measure": measure, "class": group, "flipped": int(np.nansum(flips[who])), "count": int(who.sum()), **ends})  # fmt: skip
-    return found
+                quantiles = zip(bins.QUANTILES, np.quantile(part, bins.QUANTILES), strict=True)
+                lines.append(
+                    {
+                        "measure": measure,
+                        "class": group,
+                        "flipped": int(np.nansum(flipped[mask])),
+                        "count": int(mask.sum()),
+                        **{f"q{round(100 * share)}": rounded(value) for share, value in quantiles},
+                    }
+                )
+    return lines
 
 
 def _means(
-    columns: Columns, member: dict[int, np.ndarray], audit: str, measure: str, metric: str
+    columns: Columns, masks: Masks, audit: str, measure: str, metric: str
 ) -> list[dict[str, Any]]:
     column = columns(audit, measure, metric)
     if column is None:
         return []
-    return [{"class": group, "mean": rounded(_mean(column[who]))} for group, who in member.items()]
+    return [{"class": group, "mean": rounded(_mean(column[mask]))} for group, mask in masks.items()]
 
 
 def _mean(values: np.ndarray) -> float:

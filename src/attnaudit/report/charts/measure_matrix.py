@@ -1,4 +1,4 @@
-"""Do the measures rank the words alike? Kendall's tau-b of every two of them, over the examples that were kept whole."""
+"""Do the measures rank the words alike? Kendall's tau-b of every two of them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import pandas as pd
 
 from attnaudit.report.inline_data import rounded
 
-LONGEST = 500  # words: all pairs of a longer text would take long, and say no more
+LONGEST = 500  # words; all pairs of a longer text would take long, and add little
 
 
 def measure_matrix(examples: pd.DataFrame) -> dict[str, Any]:
-    """Names, the mean tau of each two, and over how many examples it is defined; sites with one row only."""
+    """Names of the measures, the mean tau of each two, and over how many examples it is defined.
+
+    Over the examples that were kept whole, of sites with one attention row.
+    """
     if not len(examples):
         return {}
     names: list[str] = []
@@ -22,7 +25,7 @@ def measure_matrix(examples: pd.DataFrame) -> dict[str, Any]:
     for line in examples.itertuples():
         scores = {
             "attention": line.attention,
-            **{each["measure"]: each["values"] for each in line.scores},
+            **{score["measure"]: score["values"] for score in line.scores},
         }
         count = len(line.tokens)
         whole = {
@@ -45,12 +48,11 @@ def measure_matrix(examples: pd.DataFrame) -> dict[str, Any]:
 
 
 def _taus(scores: dict[str, np.ndarray]) -> dict[tuple[str, str], float]:
-    """tau-b = Σ sign·sign / sqrt(untied pairs · untied pairs); NaN for a constant or undefined vector."""
+    """tau-b = Σ sign·sign / sqrt(untied pairs · untied pairs); NaN for a constant vector."""
     names = list(scores)
     above, below = np.triu_indices(len(next(iter(scores.values()))), 1)
-    signs = np.stack([np.sign(values[above] - values[below]) for values in scores.values()]).astype(
-        np.float32
-    )
+    order = [np.sign(values[above] - values[below]) for values in scores.values()]
+    signs = np.stack(order).astype(np.float32)
     together = (signs @ signs.T).astype(float)
     untied = np.diag(together)
     with np.errstate(invalid="ignore", divide="ignore"):

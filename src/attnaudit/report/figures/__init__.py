@@ -1,4 +1,4 @@
-"""Figures for papers: (a run, all runs, or findings) -> a matplotlib figure, from stored numbers only. One figure a file."""
+"""Figures for papers, one per file: a run, all runs, or findings -> a matplotlib figure."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ from attnaudit.report.figures.seed_violins import seed_violins
 from attnaudit.report.figures.sparsity_sweep import sparsity_sweep
 from attnaudit.report.figures.tau_histograms import tau_histograms
 from attnaudit.report.figures.top_item_scatter import top_item_scatter
-from attnaudit.report.run_sources import Findings
+from attnaudit.results.findings import Findings
 
 Draw = Callable[[Any], Any]
 
@@ -38,7 +38,7 @@ OF_RUN: dict[str, Draw] = {
     "information_by_rank": information_by_rank,
 }
 OF_RUNS: dict[str, Draw] = {"dispersion": dispersion}
-# name of the figure -> (the intervention whose findings it shows, how)
+# figure -> (the intervention whose findings it shows, the function that draws it)
 OF_FINDINGS: dict[str, tuple[str, Draw]] = {
     "seed_violins": ("seeds", seed_violins),
     "adversarial_curve": ("adversarial", adversarial_curve),
@@ -50,7 +50,17 @@ FIGURES = (*OF_RUN, *OF_RUNS, *OF_FINDINGS)
 def save_figure(
     name: str, summary: pd.DataFrame, examples: pd.DataFrame, path: Path
 ) -> Path | None:
-    """The figure of an intervention by its name, as PNG, or None where a table says it all."""
+    """Save the figure of an intervention's findings; None if it has no figure.
+
+    Parameters
+    ----------
+    name
+        Of the intervention.
+    summary, examples
+        Its findings.
+    path
+        The file to write; its ending is the format.
+    """
     for intervention, draw in OF_FINDINGS.values():
         if intervention == name:
             with style.paper():

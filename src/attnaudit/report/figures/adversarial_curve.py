@@ -1,16 +1,18 @@
-"""How far can the attention be moved while the predictions stay? Twins over lam, beside other seeds (Wiegreffe & Pinter 2019)."""
+"""How far can attention move while predictions stay? Twins over lam (Wiegreffe & Pinter 2019)."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
+
 from attnaudit.report.figures.intervals import bars
-from attnaudit.report.figures.style import BLUE, GREY, column, legend_above, mark_most
-from attnaudit.report.run_sources import Findings
+from attnaudit.report.figures.style import BLUE, GREY, column, legend_above, mark_maximum
+from attnaudit.results.findings import Findings
 
 
 def adversarial_curve(findings: Findings) -> Any:
-    """JSD of attention against TVD of predictions, one point a lam, with the seeds' points and the band below them."""
+    """JSD of attention against TVD of predictions: one point per lam, and a band of other seeds."""
     summary = findings.summary
     twins = summary[summary["kind"] == "twin"].sort_values("lam")
     seeds = summary[summary["kind"] == "seed"]
@@ -18,10 +20,8 @@ def adversarial_curve(findings: Findings) -> Any:
     if len(seeds):
         axes.axhspan(0, seeds["jsd_high"].max(), color=GREY, alpha=0.15, lw=0)
         axes.axvspan(0, seeds["tvd_high"].max(), color=GREY, alpha=0.15, lw=0)
-        axes.errorbar(seeds["tvd"], seeds["jsd"], xerr=bars(seeds, "tvd"), yerr=bars(seeds, "jsd"),
-                      fmt="s", color=GREY, ms=3.5, elinewidth=0.8, label="other seeds")  # fmt: skip
-    axes.errorbar(twins["tvd"], twins["jsd"], xerr=bars(twins, "tvd"), yerr=bars(twins, "jsd"),
-                  fmt="o-", color=BLUE, ms=3.5, elinewidth=0.8, label="adversarial twins")  # fmt: skip
+        _points(axes, seeds, fmt="s", color=GREY, label="other seeds")
+    _points(axes, twins, fmt="o-", color=BLUE, label="adversarial twins")
     for line in twins.itertuples():
         axes.annotate(
             f"λ={line.lam:g}",
@@ -31,7 +31,7 @@ def adversarial_curve(findings: Findings) -> Any:
             xytext=(2, 9) if line.jsd < 0.08 else (5, -9),
             fontsize=6.5,
         )
-    mark_most(axes)
+    mark_maximum(axes)
     axes.set(
         xlabel="change of predictions (TVD)",
         ylabel="distance of attention (JSD)",
@@ -40,3 +40,15 @@ def adversarial_curve(findings: Findings) -> Any:
     )
     legend_above(figure, *axes.get_legend_handles_labels())
     return figure
+
+
+def _points(axes: Any, lines: pd.DataFrame, **options: Any) -> None:
+    axes.errorbar(
+        lines["tvd"],
+        lines["jsd"],
+        xerr=bars(lines, "tvd"),
+        yerr=bars(lines, "jsd"),
+        ms=3.5,
+        elinewidth=0.8,
+        **options,
+    )

@@ -13,7 +13,10 @@ _NOT_RANKINGS = ("between_measures",)
 
 
 def agreement_matrix(run: Run) -> Any:
-    """Needs the audit agreement. Attention against every measure, and the witnesses with each other; what was not computed is left empty."""
+    """Attention against every measure, and the reference measures with each other.
+
+    Needs the audit agreement; what was not computed is left empty.
+    """
     part = run.summary("agreement")
     part = part[(part["metric"] == "tau") & ~part["measure"].isin(_NOT_RANKINGS)]
     taus: dict[tuple[str, str], float] = {}
@@ -26,14 +29,14 @@ def agreement_matrix(run: Run) -> Any:
     figure, axes = column(0.8 + 0.2 * len(down))
     image = axes.imshow(matrix, cmap="cividis", vmin=-1, vmax=1, aspect="auto")
     axes.set_facecolor("#f2f2f2")
-    for (row, place), tau in np.ndenumerate(matrix):
-        dark = (
-            not np.isnan(tau) and image.cmap(image.norm(tau))[1] < 0.5
-        )  # of red, green and blue, green is nearest to lightness
-        told = "·" if np.isnan(tau) else f"{tau:.2f}".replace("-", "−")
-        axes.text(place, row, told, ha="center", va="center", color="white" if dark else "black")
-    axes.set_xticks(range(len(across)), [in_words(each) for each in across])
-    axes.set_yticks(range(len(down)), [in_words(each) for each in down])
+    for (row, column_index), tau in np.ndenumerate(matrix):
+        # Of red, green and blue, green is nearest to lightness.
+        is_dark = not np.isnan(tau) and image.cmap(image.norm(tau))[1] < 0.5
+        text = "·" if np.isnan(tau) else f"{tau:.2f}".replace("-", "−")
+        colour = "white" if is_dark else "black"
+        axes.text(column_index, row, text, ha="center", va="center", color=colour)
+    axes.set_xticks(range(len(across)), [in_words(name) for name in across])
+    axes.set_yticks(range(len(down)), [in_words(name) for name in down])
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.set_title("mean rank agreement (Kendall's tau)", pad=4)

@@ -1,4 +1,4 @@
-"""How does the room for other attention grow with what counts as the same prediction? The audit epsilon_curve, mean and interval."""
+"""How does the furthest distance grow with the tolerance on the prediction?"""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ from attnaudit.report.figures.style import (
     RED,
     column,
     legend_above,
-    mark_most,
-    shown,
+    mark_maximum,
+    printable,
 )
 from attnaudit.report.run_sources import Run
 
 
 def epsilon_curve(run: Run) -> Any:
-    """Needs the audit epsilon_curve. The band is the 95 % interval of the mean, the dashed line the mean upper bound."""
-    found, upper = _curve(run, "all", "jsd"), _curve(run, "all", "upper")
+    """Mean with its 95 % interval as a band, and the mean upper bound, dashed.
+
+    Needs the audit epsilon_curve.
+    """
+    jsd, upper = _curve(run, "all", "jsd"), _curve(run, "all", "upper")
     figure, axes = column(2.1)
-    axes.fill_between(found["epsilon"], found["low"], found["high"], color=GREY, alpha=0.3, lw=0)
-    axes.plot(found["epsilon"], found["mean"], "-", color="black", lw=1.4, label="all examples")
-    tight = np.allclose(found["mean"], upper["mean"], atol=1e-9)
+    axes.fill_between(jsd["epsilon"], jsd["low"], jsd["high"], color=GREY, alpha=0.3, lw=0)
+    axes.plot(jsd["epsilon"], jsd["mean"], "-", color="black", lw=1.4, label="all examples")
+    tight = np.allclose(jsd["mean"], upper["mean"], atol=1e-9)
     label = "upper bound (equal, so exact)" if tight else "upper bound"
     axes.plot(
         upper["epsilon"],
@@ -43,18 +46,26 @@ def epsilon_curve(run: Run) -> Any:
         label=label,
     )
     groups = run.by_class()
-    for at, (name, _) in enumerate(groups if len(groups) > 1 else []):
+    for index, (name, _) in enumerate(groups if len(groups) > 1 else []):
         part = _curve(run, name, "jsd")
-        axes.plot(part["epsilon"], part["mean"], color=COLOURS[at], ls=LINES[at], lw=0.7, marker=MARKS[at], ms=2,
-                  label=f"predicted {shown(name)}")  # fmt: skip
-    mark_most(axes)
-    if (found["epsilon"] > 0).all():
+        axes.plot(
+            part["epsilon"],
+            part["mean"],
+            color=COLOURS[index],
+            ls=LINES[index],
+            lw=0.7,
+            marker=MARKS[index],
+            ms=2,
+            label=f"predicted {printable(name)}",
+        )
+    mark_maximum(axes)
+    if (jsd["epsilon"] > 0).all():
         axes.set_xscale("log")
         axes.minorticks_off()
     axes.set_xticks(
-        found["epsilon"],
-        [f"{each:g}" for each in found["epsilon"]],
-        rotation=45 if len(found) > 7 else 0,
+        jsd["epsilon"],
+        [f"{epsilon:g}" for epsilon in jsd["epsilon"]],
+        rotation=45 if len(jsd) > 7 else 0,
     )
     axes.set(
         xlabel="ε (TVD that counts as the same prediction)",
@@ -67,7 +78,7 @@ def epsilon_curve(run: Run) -> Any:
 
 
 def _curve(run: Run, group: str, kind: str) -> pd.DataFrame:
-    """epsilon, mean, low, high by growing ε, of `jsd` or `upper`."""
+    """epsilon, mean, low and high of `jsd` or `upper`, sorted by ε."""
     part = run.summary("epsilon_curve", group)
     part = part[part["metric"].astype(str).str.startswith(f"{kind}_")]
     if part["mean"].isna().all():

@@ -1,4 +1,4 @@
-"""Does removing the most attended item flip the decision, does a random one? The 2×2 table (Serrano & Smith 2019, table 2)."""
+"""Does removing the top item flip the decision, or a random one? (Serrano & Smith 2019, table 2)"""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ CELLS = (("flips_both", "flips_only_random"), ("flips_only_top", "flips_neither"
 
 
 def flip_table(run: Run) -> Any:
-    """Needs the audit top_item. Per cent of the examples that have two items."""
-    shares = np.array([[np.nanmean(run.need("top_item", each)) for each in row] for row in CELLS])
+    """Per cent of the examples with at least two items; needs the audit top_item."""
+    shares = np.array([[np.nanmean(run.need("top_item", name)) for name in row] for row in CELLS])
     figure, axes = column(1.5)
     axes.imshow(shares, cmap="Greys", vmin=0, vmax=1, aspect="auto")
-    for (row, place), share in np.ndenumerate(shares):
-        axes.text(place, row, f"{100 * share:.1f} %", ha="center", va="center", fontsize=9,
-                  color="white" if share > 0.5 else "black")  # fmt: skip
+    for (row, column_index), share in np.ndenumerate(shares):
+        colour = "white" if share > 0.5 else "black"
+        text = f"{100 * share:.1f} %"
+        axes.text(column_index, row, text, ha="center", va="center", fontsize=9, color=colour)
     axes.set_xticks([0, 1], ["flips", "does not"])
     axes.set_yticks([0, 1], ["flips", "does not"])
     axes.xaxis.tick_top()

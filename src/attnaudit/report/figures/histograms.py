@@ -1,4 +1,4 @@
-"""Histograms by predicted class over one another, each class summing to 1, as Jain & Wallace draw them."""
+"""Overlaid histograms by predicted class, each summing to 1, as Jain & Wallace draw them."""
 
 from __future__ import annotations
 
@@ -7,38 +7,39 @@ from typing import Any
 
 import numpy as np
 
-from attnaudit.report.figures.style import COLOURS, HATCHES, shown
+from attnaudit.report.charts import bins
+from attnaudit.report.figures.style import COLOURS, HATCHES, printable
 
 
 def histograms_by_class(
     axes: Any,
     values: np.ndarray,
     groups: Sequence[tuple[str, np.ndarray]],
-    bins: int,
-    limits: tuple[float, float],
+    span: bins.Span,
 ) -> None:
-    """values (examples,), groups (name, mask); NaN left out."""
-    for at, (name, members) in enumerate(groups):
-        part = values[members & ~np.isnan(values)]
-        if not len(part):
-            continue
-        label = "all examples" if len(groups) == 1 else f"predicted {shown(name)}"
-        axes.hist(part, bins=bins, range=limits, weights=np.full(len(part), 1 / len(part)), label=label,
-                  histtype="stepfilled", facecolor=(COLOURS[at], 0.55), edgecolor="black", linewidth=0.5,
-                  hatch=HATCHES[at])  # fmt: skip
+    """values: (examples,), NaN is left out; groups: (name, mask)."""
+    for index, (name, members) in enumerate(groups):
+        _shares(
+            axes,
+            values[members],
+            span,
+            label="all examples" if len(groups) == 1 else f"predicted {printable(name)}",
+            histtype="stepfilled",
+            facecolor=(COLOURS[index], 0.55),
+            edgecolor="black",
+            linewidth=0.5,
+            hatch=HATCHES[index],
+        )
 
 
-def outline(
-    axes: Any,
-    values: np.ndarray,
-    bins: int,
-    limits: tuple[float, float],
-    *,
-    label: str,
-    **options: Any,
-) -> None:
+def outline(axes: Any, values: np.ndarray, span: bins.Span, *, label: str, **options: Any) -> None:
     """A histogram to compare with, as a line."""
-    part = values[~np.isnan(values)]
+    _shares(axes, values, span, label=label, histtype="step", **options)
+
+
+def _shares(axes: Any, values: np.ndarray, span: bins.Span, **options: Any) -> None:
+    """The share of the defined values in each bin; nothing if none is defined."""
+    part = bins.inside(values, span)
     if len(part):
-        axes.hist(part, bins=bins, range=limits, weights=np.full(len(part), 1 / len(part)), histtype="step",
-                  label=label, **options)  # fmt: skip
+        weights = np.full(len(part), 1 / len(part))
+        axes.hist(part, bins=bins.BINS, range=span, weights=weights, **options)

@@ -7,6 +7,6 @@ import pandas as pd
 
 
 def bars(frame: pd.DataFrame, column: str) -> np.ndarray:
-    """(2,lines) how far column_low and column_high lie from the column."""
+    """(2, lines): distances of column_low and column_high from the column."""
     ends = [frame[column] - frame[f"{column}_low"], frame[f"{column}_high"] - frame[column]]
     return np.clip(np.array(ends, dtype=float), 0, None)

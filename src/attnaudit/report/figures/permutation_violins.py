@@ -1,4 +1,4 @@
-"""Does the prediction change when the weights are shuffled, and does it take a peak? (Jain & Wallace 2019, figures 3 and 6)"""
+"""Does the prediction change when the weights are shuffled? (Jain & Wallace 2019, figures 3, 6)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far apart are models that differ by seed alone, by how peaked the attention is? (Wiegreffe & Pinter 2019)"""
+"""How far apart are models that differ only in their seed? (Wiegreffe & Pinter 2019)"""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from attnaudit.report.figures.style import column, mark_most
+from attnaudit.report.figures.style import column, mark_maximum
 from attnaudit.report.figures.violins import violins_by_peak
-from attnaudit.report.run_sources import Findings
+from attnaudit.results.findings import Findings
 
 
 def seed_violins(findings: Findings) -> Any:
-    """Of the intervention seeds: each example once, with its mean over the pairs of models."""
-    together = findings.detail.groupby("example_id")[["jsd", "max_attention"]].mean()
+    """By the largest weight; each example once, with its mean over the pairs of models."""
+    means = findings.detail.groupby("example_id")[["jsd", "max_attention"]].mean()
     figure, axes = column(2.2)
-    everything = [("all", np.ones(len(together), dtype=bool))]
-    violins_by_peak(
-        axes, together["max_attention"].to_numpy(), together["jsd"].to_numpy(), everything
-    )
-    mark_most(axes, vertical=True)
+    everything = [("all", np.ones(len(means), dtype=bool))]
+    violins_by_peak(axes, means["max_attention"].to_numpy(), means["jsd"].to_numpy(), everything)
+    mark_maximum(axes, vertical=True)
     axes.set(xlabel="JSD between the attention of two seeds", xlim=(-0.015, 0.72))
     return figure

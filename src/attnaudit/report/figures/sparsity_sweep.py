@@ -1,4 +1,4 @@
-"""What changes with the sparsity of the attention? Over the projections from dense to sparse (Meister et al. 2021, figure 3)."""
+"""What changes with the sparsity of the attention? (Meister et al. 2021, figure 3)"""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ import numpy as np
 
 from attnaudit.report.figures.intervals import bars
 from attnaudit.report.figures.style import BLUE, GREEN, GREY, RED, column, in_words, legend_above
-from attnaudit.report.run_sources import Findings
+from attnaudit.results.findings import Findings
 
-_SHOWN = (("tau_gradient", "tau with gradient", BLUE, "o"), ("tau_random", "tau with random", GREY, "x"),
-          ("furthest_jsd", "furthest JSD", RED, "s"), ("accuracy", "accuracy", GREEN, "^"))  # fmt: skip
+_SERIES = (
+    ("tau_gradient", "tau with gradient", BLUE, "o"),
+    ("tau_random", "tau with random", GREY, "x"),
+    ("furthest_jsd", "furthest JSD", RED, "s"),
+    ("accuracy", "accuracy", GREEN, "^"),
+)
 
 
 def sparsity_sweep(findings: Findings) -> Any:
-    """Of the intervention sparsity: agreement with gradients and with chance, furthest attention, accuracy."""
+    """Agreement with gradients and with chance, furthest attention, and accuracy.
+
+    One group per projection, from dense to sparse.
+    """
     order = findings.summary.reset_index(drop=True)
     names = [
         in_words(line.projection) + ("" if np.isnan(line.value) else f" {line.value:g}")
@@ -23,10 +30,18 @@ def sparsity_sweep(findings: Findings) -> Any:
     ]
     place = np.arange(len(order))
     figure, axes = column(2.5)
-    for at, (name, label, colour, mark) in enumerate(_SHOWN):
+    for index, (name, label, colour, mark) in enumerate(_SERIES):
         interval = bars(order, name) if f"{name}_low" in order else None
-        axes.errorbar(place + 0.08 * (at - 1.5), order[name], yerr=interval, fmt=mark, color=colour, ms=3, label=label,
-                      elinewidth=0.8)  # fmt: skip
+        axes.errorbar(
+            place + 0.08 * (index - 1.5),
+            order[name],
+            yerr=interval,
+            fmt=mark,
+            color=colour,
+            ms=3,
+            label=label,
+            elinewidth=0.8,
+        )
     axes.set_xticks(place, names, rotation=45, ha="right", rotation_mode="anchor")
     axes.axhline(0, color="black", lw=0.5)
     axes.set(ylabel="mean", ylim=(min(-0.1, axes.get_ylim()[0]), 1.05))

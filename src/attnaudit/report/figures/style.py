@@ -1,4 +1,4 @@
-"""How every figure looks: a paper's column, 7 pt, told apart without colour too; and files whose bytes hold no date."""
+"""How every figure looks: one column wide, 7 pt, readable without colour; files without dates."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _STYLE = {
     "savefig.dpi": 300,
     "pdf.fonttype": 42,  # letters stay letters
     "svg.fonttype": "path",
-    "svg.hashsalt": "attnaudit",  # or every file has other ids
+    "svg.hashsalt": "attnaudit",  # otherwise every file has different ids
     "text.usetex": False,
     "text.parse_math": False,  # a class may be called "$x$"
     "axes.formatter.use_mathtext": False,
@@ -60,7 +60,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 @contextmanager
 def paper() -> Iterator[None]:
-    """Draw and save within: whatever the user's own matplotlib settings, the same figure."""
+    """Draw and save within: the same figure whatever the user's matplotlib settings."""
     from matplotlib import style
 
     with style.context([_STYLE], after_reset=True):
@@ -68,7 +68,10 @@ def paper() -> Iterator[None]:
 
 
 def column(height: float, rows: int = 1, **options: Any) -> tuple[Any, Any]:
-    """(figure, axes) one column wide; the height is of the whole, in inches. No pyplot: nothing global is touched."""
+    """(figure, axes), one column wide; height: of the whole figure, in inches.
+
+    Without pyplot, so that no global state is touched.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
@@ -76,16 +79,15 @@ def column(height: float, rows: int = 1, **options: Any) -> tuple[Any, Any]:
 
 
 def legend_above(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """Over the axes, in as many columns as the longest label leaves room for."""
-    inches = 0.45 + 0.058 * max(
-        map(len, labels), default=0
-    )  # a letter of 7 pt, and the sign before it
+    """A legend above the axes, in as many columns as the longest label leaves room for."""
+    # The symbol, and letters of 7 pt.
+    inches = 0.45 + 0.058 * max(map(len, labels), default=0)
     columns = max(1, min(len(labels), int(WIDTH / inches)))
     figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
 def save(figure: Any, path: Path, formats: Sequence[str]) -> list[Path]:
-    """path without its ending, one file a format, each whole or not at all."""
+    """Write one file per format, each whole or not at all; path: without the ending."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # laid out once: the same in every format
     written = []
@@ -96,29 +98,34 @@ def save(figure: Any, path: Path, formats: Sequence[str]) -> list[Path]:
     return written
 
 
-def shown(text: str, longest: int = LONGEST) -> str:
-    """A text from the data as one short line of letters that the font has."""
-    plain = "".join(each if each.isprintable() else " " for each in text[: 4 * longest])
-    plain = "".join(each if _in_font(each) else "□" for each in plain).strip()
+def printable(text: str, longest: int = LONGEST) -> str:
+    """A text from the data as one short line of characters that the font has."""
+    plain = "".join(char if char.isprintable() else " " for char in text[: 4 * longest])
+    plain = "".join(char if _in_font(char) else "□" for char in plain).strip()
     return plain if len(plain) <= longest else f"{plain[: longest - 1].rstrip()}…"
 
 
 def in_words(name: str) -> str:
-    """The name of a measure as it is read: "leave_one_out" -> "leave one out"."""
-    return shown(name.replace("_", " "))
+    """The name of a measure in words: "leave_one_out" -> "leave one out"."""
+    return printable(name.replace("_", " "))
 
 
-def mark_most(axes: Any, *, vertical: bool = False) -> None:
-    """A dashed line at ln 2, the largest JSD there is, with its name along it."""
-    most = math.log(2)
-    if vertical:
-        axes.axvline(most, color=RED, lw=0.8, ls="--")
-        axes.annotate("ln 2, the most", (most, 1), xycoords=("data", "axes fraction"), xytext=(3, 1),
-                      textcoords="offset points", ha="right", va="bottom", fontsize=6.5, color=RED)  # fmt: skip
-        return
-    axes.axhline(most, color=RED, lw=0.8, ls="--")
-    axes.annotate("ln 2, the most", (1, most), xycoords=("axes fraction", "data"), xytext=(-2, 2),
-                  textcoords="offset points", ha="right", va="bottom", fontsize=6.5, color=RED)  # fmt: skip
+def mark_maximum(axes: Any, *, vertical: bool = False) -> None:
+    """A dashed, labelled line at ln 2, the maximum of the JSD."""
+    maximum = math.log(2)
+    draw_line = axes.axvline if vertical else axes.axhline
+    draw_line(maximum, color=RED, lw=0.8, ls="--")
+    axes.annotate(
+        "ln 2, the maximum",
+        (maximum, 1) if vertical else (1, maximum),
+        xycoords=("data", "axes fraction") if vertical else ("axes fraction", "data"),
+        xytext=(3, 1) if vertical else (-2, 2),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=6.5,
+        color=RED,
+    )
 
 
 @cache

@@ -1,48 +1,79 @@
-// Examples as they lie in the page -> plain arrays of numbers.
+// @ts-check
+// Examples as they are stored in the page -> plain arrays of numbers.
 const unpack = (() => {
   "use strict";
+  const UNDEFINED = 65535; // stands for a score that is not defined
+  const STEPS = 65534;
 
+  /** @param {string} text */
   function bytes(text) {
     const raw = atob(text);
     const out = new Uint8Array(raw.length);
-    for (let at = 0; at < raw.length; at += 1) out[at] = raw.charCodeAt(at);
+    for (let index = 0; index < raw.length; index += 1) out[index] = raw.charCodeAt(index);
     return new DataView(out.buffer);
   }
 
+  /**
+   * @param {string} text
+   * @param {number} size of a number, in bytes
+   * @param {"getFloat32" | "getUint16" | "getUint32"} read
+   * @returns {number[]}
+   */
   function numbers(text, size, read) {
     const view = bytes(text);
     const out = new Array(view.byteLength / size);
-    for (let at = 0; at < out.length; at += 1) out[at] = view[read](at * size, true);
+    for (let index = 0; index < out.length; index += 1) out[index] = view[read](index * size, true);
     return out;
   }
 
+  /** @param {string} text */
   const float32 = (text) => numbers(text, 4, "getFloat32");
 
+  /** @param {PackedExample["furthest"]} packed */
   function sparse(packed) {
     const dense = new Array(packed.count).fill(0);
     const places = numbers(packed.at, 4, "getUint32");
-    float32(packed.weights).forEach((weight, at) => { dense[places[at]] = weight; });
+    float32(packed.weights).forEach((weight, index) => {
+      dense[places[index]] = weight;
+    });
     return dense;
   }
 
-  /** 65535 stands for a score that is not defined. */
+  /**
+   * @param {PackedExample["scores"][string]} packed
+   * @returns {(number | null)[]}
+   */
   function scaled(packed) {
+    const { low, high } = packed;
     return numbers(packed.steps, 2, "getUint16").map((step) =>
-      (step === 65535 ? null : packed.low + (step / 65534) * (packed.high - packed.low)));
+      step === UNDEFINED ? null : low + (step / STEPS) * (high - low),
+    );
   }
 
-  const split = (values, width) => {
+  /**
+   * @param {number[]} values
+   * @param {number} width
+   */
+  function split(values, width) {
     const rows = [];
-    for (let at = 0; at < values.length; at += width) rows.push(values.slice(at, at + width));
+    for (let start = 0; start < values.length; start += width)
+      rows.push(values.slice(start, start + width));
     return rows;
-  };
+  }
 
-  const meanOf = (rows) => rows[0].map((_, n) => {
-    const known = rows.map((row) => row[n]).filter((value) => value !== null);
-    return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
-  });
+  /** @param {(number | null)[][]} rows */
+  const meanOf = (rows) =>
+    rows[0].map((_, n) => {
+      const known = rows.map((row) => row[n]).filter((value) => value !== null);
+      return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
+    });
 
-  /** One vector of weights: of row `row`, or the mean over rows for row -1. */
+  /**
+   * The values of one row, or the mean over the rows for row -1.
+   * @param {number[]} values
+   * @param {number} count
+   * @param {number} row
+   */
   function ofRow(values, count, row) {
     const rows = split(values, count);
     if (!rows.length) return [];
@@ -50,23 +81,37 @@ const unpack = (() => {
     return row < 0 ? meanOf(rows) : rows[row];
   }
 
-  /** The words on one line, with a bar between the two texts of a pair. */
-  const line = (raw) => raw.tokens.map((token, n) => (n && raw.pair && raw.pair[n] !== raw.pair[n - 1] ? `| ${token}` : token)).join(" ");
+  /**
+   * The words on one line, with a bar between the two texts of a pair.
+   * @param {{tokens: string[], pair: number[] | null}} example
+   */
+  const line = ({ tokens, pair }) =>
+    tokens
+      .map((token, n) => (n && pair && pair[n] !== pair[n - 1] ? `| ${token}` : token))
+      .join(" ");
 
-  /** Weight on marks such as [CLS], of row `row` or the mean over rows for -1; null in runs that do not store it. */
-  const onMarks = (raw, row) => (raw.marks?.length ? ofRow(raw.marks, 1, row)[0] : null);
+  /**
+   * Weight on special tokens such as [CLS]; null in runs that do not store it.
+   * @param {PackedExample} packed
+   * @param {number} row
+   */
+  const onMarks = (packed, row) => (packed.marks?.length ? ofRow(packed.marks, 1, row)[0] : null);
 
-  /** attention(row), score(measure, row); furthest(row), null if it was not searched for; marks(row); readout: items × candidate classes, or null. */
-  function example(raw) {
-    const count = raw.tokens.length;
-    const attention = float32(raw.attention), furthest = raw.furthest && sparse(raw.furthest);
+  /**
+   * @param {PackedExample} packed
+   * @returns {Example}
+   */
+  function example(packed) {
+    const count = packed.tokens.length;
+    const attention = float32(packed.attention);
+    const furthest = packed.furthest && sparse(packed.furthest);
     return {
-      ...raw,
+      ...packed,
       attention: (row = -1) => ofRow(attention, count, row),
       furthest: furthest && ((row = -1) => ofRow(furthest, count, row)),
-      marks: (row = -1) => onMarks(raw, row),
-      score: (measure, row = -1) => ofRow(scaled(raw.scores[measure]), count, row),
-      readout: raw.readout ? split(float32(raw.readout), raw.candidates.length) : null,
+      marks: (row = -1) => onMarks(packed, row),
+      score: (measure, row = -1) => ofRow(scaled(packed.scores[measure]), count, row),
+      readout: packed.readout ? split(float32(packed.readout), packed.candidates.length) : null,
     };
   }
 

@@ -1,33 +1,70 @@
-// The words of the playground: drag attention from one to another with the pointer, or move it with the keys.
+// @ts-check
+// The words of the playground: drag attention from one to another with the pointer, or move it
+// with the keys.
 const wordField = (() => {
   "use strict";
   const FAR = 6; // pixels before a press is a drag
-  const STEP = 0.05, FINE = 0.01;
+  const STEP = 0.05; // of a weight, with the arrow keys
+  const FINE = 0.01; // with Shift
 
-  /** weights(): as committed; share(): how much of a word's weight is carried; preview(alpha), commit(alpha, text); onSelect(). */
+  /** @typedef {{from: number, to: number}} Carried attention picked up with the pointer or keys */
+
+  /**
+   * weights(): as committed; share(): how much of a word's weight is carried; preview(alpha):
+   * while it is carried, null if it is let go.
+   * @param {Example} example
+   * @param {{weights: () => number[], share: () => number,
+   *   preview: (alpha: number[] | null) => void,
+   *   commit: (alpha: number[], text: string) => void, onSelect: () => void}} callbacks
+   */
   function create(example, { weights, share, preview, commit, onSelect }) {
     const count = example.tokens.length;
-    const marked = new Set(example.evidence || []);
-    const buttons = [], figures = [];
-    let selected = exact.argmax(weights()), carried = null; // {from, to}: what the keys or the pointer hold
-    const draw = (n) => {
+    const isEvidence = new Set(example.evidence || []);
+    /** @type {HTMLButtonElement[]} */
+    const buttons = [];
+    /** @type {HTMLElement[]} */
+    const figures = []; // the weights, as text
+    let selected = distributions.argmax(weights());
+    /** @type {Carried | null} */
+    let carried = null;
+    const draw = (/** @type {number} */ n) => {
       figures[n] = dom.make("span", { class: "n" });
-      buttons[n] = dom.make("button", { type: "button", class: marked.has(n) ? "w evidence" : "w", tabindex: n === selected ? "0" : "-1",
-        "aria-pressed": String(n === selected) }, dom.word(example.tokens[n]), figures[n]);
-      buttons[n].dataset.n = n;
+      buttons[n] = dom.make(
+        "button",
+        {
+          type: "button",
+          class: isEvidence.has(n) ? "w evidence" : "w",
+          tabindex: n === selected ? "0" : "-1",
+          "aria-pressed": String(n === selected),
+        },
+        dom.word(example.tokens[n]),
+        figures[n],
+      );
+      buttons[n].dataset.n = String(n);
       return buttons[n];
     };
     const pieces = heatmap.pieces(count, draw, example.pair);
-    const element = dom.make("div", { class: "words", dir: "auto", role: "group", "aria-label": "words and their attention" }, ...pieces);
+    const element = dom.make(
+      "div",
+      { class: "words", dir: "auto", role: "group", "aria-label": "words and their attention" },
+      ...pieces,
+    );
 
-    const wordAt = (event) => {
+    const wordAt = (/** @type {PointerEvent} */ event) => {
+      /** @type {HTMLElement | undefined} */
       const under = document.elementFromPoint(event.clientX, event.clientY)?.closest(".w");
       return under && element.contains(under) ? Number(under.dataset.n) : null;
     };
-    const moved = ({ from, to }) => exact.moved(weights(), from, to, weights()[from] * share());
-    const text = ({ from, to }) => `Carried from “${short(from)}” to “${short(to)}”.`;
-    const short = (n) => dom.shown(example.tokens[n].slice(0, 30));
+    const moved = (/** @type {Carried} */ { from, to }) =>
+      distributions.moved(weights(), from, to, weights()[from] * share());
+    const short = (/** @type {number} */ n) => dom.shown(example.tokens[n].slice(0, 30));
+    const text = (/** @type {Carried} */ { from, to }) =>
+      `Carried from “${short(from)}” to “${short(to)}”.`;
 
+    /**
+     * @param {number} n
+     * @param {boolean} [focus]
+     */
     function select(n, focus = false) {
       buttons[selected].setAttribute("aria-pressed", "false");
       buttons[selected].tabIndex = -1;
@@ -38,6 +75,7 @@ const wordField = (() => {
       onSelect();
     }
 
+    /** @param {Carried | null} next */
     function hold(next) {
       carried = next;
       element.querySelectorAll(".from, .to").forEach((old) => old.classList.remove("from", "to"));
@@ -50,9 +88,13 @@ const wordField = (() => {
     function drop() {
       const done = carried;
       hold(null);
-      if (done && done.to !== done.from) { commit(moved(done), text(done)); select(done.to); } else preview(null);
+      if (done && done.to !== done.from) {
+        commit(moved(done), text(done));
+        select(done.to);
+      } else preview(null);
     }
 
+    /** @type {{n: number, x: number, y: number, id: number} | null} */
     let press = null; // where the pointer went down
     element.addEventListener("pointerdown", (event) => {
       const n = event.button === 0 ? wordAt(event) : null;
@@ -67,51 +109,92 @@ const wordField = (() => {
         hold({ from: press.n, to: press.n });
       }
       const to = wordAt(event) ?? carried.from;
-      if (to !== carried.to) { hold({ from: carried.from, to }); preview(moved(carried)); }
+      if (to !== carried.to) {
+        hold({ from: carried.from, to });
+        preview(moved(carried));
+      }
       event.preventDefault();
     });
     element.addEventListener("pointerup", () => {
       if (!press) return;
       const pressed = press;
       press = null;
-      if (carried) drop(); else select(pressed.n, true);
+      if (carried) drop();
+      else select(pressed.n, true);
     });
-    element.addEventListener("pointercancel", () => { press = null; hold(null); preview(null); });
+    element.addEventListener("pointercancel", () => {
+      press = null;
+      hold(null);
+      preview(null);
+    });
 
+    /** @type {Record<string, number>} */
+    const steps = { ArrowRight: 1, ArrowLeft: -1, Home: -count, End: count };
+    /** @type {Record<string, number>} */
+    const lifts = { ArrowUp: 1, ArrowDown: -1 };
     element.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && carried) { hold(null); preview(null); return; }
-      const step = { ArrowRight: 1, ArrowLeft: -1, Home: -count, End: count }[event.key];
-      const lift = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+      if (event.key === "Escape" && carried) {
+        hold(null);
+        preview(null);
+        return;
+      }
+      const step = steps[event.key];
+      const lift = lifts[event.key];
       if (step !== undefined) {
         const goal = Math.min(Math.max((carried ? carried.to : selected) + step, 0), count - 1);
-        if (carried) { hold({ from: carried.from, to: goal }); preview(moved(carried)); buttons[goal].focus(); } else select(goal, true);
+        if (carried) {
+          hold({ from: carried.from, to: goal });
+          preview(moved(carried));
+          buttons[goal].focus();
+        } else select(goal, true);
       } else if (lift !== undefined && !carried) {
         const wanted = weights()[selected] + lift * (event.shiftKey ? FINE : STEP);
-        commit(exact.withWeight(weights(), selected, Math.min(Math.max(wanted, 0), 1)), "");
+        commit(distributions.withWeight(weights(), selected, Math.min(Math.max(wanted, 0), 1)), "");
       } else if (event.key === "Enter" || event.key === " ") {
-        if (carried) { const to = carried.to; drop(); select(to, true); } else hold({ from: selected, to: selected });
+        if (carried) {
+          const to = carried.to;
+          drop();
+          select(to, true);
+        } else hold({ from: selected, to: selected });
       } else return;
       event.preventDefault();
     });
 
-    // A long text is painted piece by piece as it comes into view: 2,000 words would make every move of the pointer late.
+    // A long text is painted piece by piece as it comes into view: with 2,000 words the page could
+    // not keep up with the pointer.
+    /** @type {Set<Element>} */
     const inView = new Set(pieces.slice(0, 1));
-    let shown = null, shade = null;
-    const watcher = new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => {
-      if (isIntersecting) { inView.add(target); paint(target); } else inView.delete(target);
-    }), { rootMargin: "100px" });
+    /** @type {number[] | null} */
+    let shown = null;
+    /** @type {number[] | null} */
+    let shade = null;
+    const watcher = new IntersectionObserver(
+      (entries) =>
+        entries.forEach(({ target, isIntersecting }) => {
+          if (isIntersecting) {
+            inView.add(target);
+            paint(target);
+          } else inView.delete(target);
+        }),
+      { rootMargin: "100px" },
+    );
     if (pieces.length > 1) pieces.forEach((piece) => watcher.observe(piece));
 
+    /** @param {Element} piece */
     function paint(piece) {
       if (!shown) return;
-      for (const button of piece.querySelectorAll(".w")) {
-        const n = Number(button.dataset.n), figure = shown[n].toFixed(3);
+      /** @type {NodeListOf<HTMLElement>} */
+      const words = piece.querySelectorAll(".w");
+      for (const button of words) {
+        const n = Number(button.dataset.n);
+        const figure = shown[n].toFixed(3);
         if (figures[n].textContent !== figure) figures[n].textContent = figure;
         button.style.setProperty("--s", shade[n].toFixed(3));
-        button.dataset.weight = shown[n];
+        button.dataset.weight = String(shown[n]);
       }
     }
 
+    /** @param {number[]} alpha */
     function show(alpha) {
       shown = alpha;
       shade = heatmap.shades(alpha);

@@ -1,4 +1,4 @@
-"""Tables for papers: (a run, or all runs) -> a table, from stored numbers only. One table a file."""
+"""Tables for papers, one or a family per file: a run, or all runs -> a table."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,5 +21,5 @@ OF_RUNS: dict[str, Make] = {
     "jain_wallace_table2": jain_wallace_table2,
     "flips": flips,
 }
-RELEASED = "jain_wallace_released"  # csv only, several files: attnaudit.report.tables.jain_wallace_released
+RELEASED = "jain_wallace_released"  # several files, csv only; made by the module of this name
 TABLES = (*OF_RUN, *OF_RUNS, RELEASED)

@@ -1,4 +1,4 @@
-"""Which removals flip the decision? The four shares of Serrano & Smith 2019, table 2, a line a run."""
+"""Which removals flip the decision? One line per run (Serrano & Smith 2019, table 2)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from attnaudit.core.errors import NotApplicable
 from attnaudit.report.run_sources import Run
 from attnaudit.report.tables.table import PaperTable, percent
 
-_CELLS = {"flips_both": "both", "flips_only_top": "only the most attended", "flips_only_random": "only a random one", "flips_neither": "neither"}  # fmt: skip
+_CELLS = {
+    "flips_both": "both",
+    "flips_only_top": "only the most attended",
+    "flips_only_random": "only a random one",
+    "flips_neither": "neither",
+}
 
 
 def flips(runs: Sequence[Run]) -> PaperTable:
-    """Needs the audit top_item in one run at least."""
+    """Needs the audit top_item in at least one run."""
     lines, why = [], "no run was given"
     for run in runs:
         try:
@@ -29,7 +34,7 @@ def flips(runs: Sequence[Run]) -> PaperTable:
         raise NotApplicable(why)
     frame = pd.DataFrame(lines)
     printed = frame[["run"]].assign(
-        **{told: [percent(each) for each in frame[name]] for name, told in _CELLS.items()}
+        **{head: [percent(share) for share in frame[name]] for name, head in _CELLS.items()}
     )
     caption = "Whether the decision flips without the most attended item, and without a random one."
     return PaperTable(frame, printed, 1, caption)

@@ -1,9 +1,11 @@
-"""tau by predicted class as in the csv files released with Jain & Wallace 2019 (graph_outputs of their repository).
+"""tau by predicted class, in the layout of the csv files released with Jain & Wallace 2019.
 
-Theirs: GradientPval/sst+lstm+tanh.csv and pyxc-pyc_pval/sst+lstm+tanh.csv (leave-one-out), header ",pval_sig,mean,std", rows "0", "1" and
-"Overall"; pval_sig the share with p ≤ 0.05 in two decimals, std that of the population. Most released files hold the class rows or
-Overall alone; one version of their code writes both, and so do we, the classes first. An undefined tau makes their mean NaN and counts
-as not significant; here it counts as not significant too, and is left out of mean and std.
+Their repository has, in graph_outputs, GradientPval/sst+lstm+tanh.csv and (leave-one-out)
+pyxc-pyc_pval/sst+lstm+tanh.csv: header ",pval_sig,mean,std", rows "0", "1" and "Overall"; pval_sig
+is the share with p ≤ 0.05 in two decimals, std that of the population. Most released files have
+either the class rows or Overall; one version of their code writes both, and so do we, the classes
+first. In theirs an undefined tau makes the mean NaN and counts as not significant; here it counts
+as not significant too, and is left out of mean and std.
 """
 
 from __future__ import annotations
@@ -20,10 +22,16 @@ from attnaudit.report.run_sources import Run
 from attnaudit.results.store import file_name
 
 FOLDERS = {"gradient": "GradientPval", "leave_one_out": "pyxc-pyc_pval"}
-_CORPORA = {"newsgroups": "20News_sports", "adr_tweets": "tweet", "ag_news": "agnews", "mimic:task=diabetes": "diab",
-            "mimic:task=anemia": "anemia", "cnn_qa": "cnn"}  # fmt: skip
+_CORPORA = {
+    "newsgroups": "20News_sports",
+    "adr_tweets": "tweet",
+    "ag_news": "agnews",
+    "mimic:task=diabetes": "diab",
+    "mimic:task=anemia": "anemia",
+    "cnn_qa": "cnn",
+}
 _PARTS = {"bilstm": "lstm", "cnn": "cnn(1,3,5,7)", "additive": "tanh"}
-_USUAL = {
+_DEFAULTS = {
     "model": "attentive",
     "projection": "softmax",
     "output": "linear_query",
@@ -33,11 +41,13 @@ _USUAL = {
 
 
 def released(run: Run, measure: str) -> pd.DataFrame:
-    """pval_sig (text), mean, std by class number and Overall. By class with at most three predicted, as there."""
+    """pval_sig (text), mean and std, by class number and Overall.
+
+    By class only if at most three are predicted, as in the released files.
+    """
     tau = run.need("agreement", "tau", measure)
-    significant = run.need(
-        "agreement", "significant", measure
-    )  # p ≤ 0.05, as a share of the rows where there are several
+    # p ≤ 0.05; if there are several rows, the share of them.
+    significant = run.need("agreement", "significant", measure)
     predicted = run.columns.predicted
     groups = {"Overall": np.ones(len(tau), dtype=bool)}
     if len(seen := np.unique(predicted)) < 4:
@@ -54,7 +64,7 @@ def released(run: Run, measure: str) -> pd.DataFrame:
 
 
 def released_names(runs: Sequence[Run]) -> list[str]:
-    """Their way to name a run, dataset+encoder+scorer, with what is unusual about ours after it; no two the same."""
+    """Unique names as in the released files: dataset+encoder+scorer, then other choices."""
     names = [_name(run) for run in runs]
     return [
         f"{name}+{run.title[-8:]}" if names.count(name) > 1 else name
@@ -67,28 +77,31 @@ def _name(run: Run) -> str:
     if not chosen:
         return file_name(run.title)
     corpus = corpus_of(chosen["dataset"])
-    told = _CORPORA.get(corpus, corpus.replace(":task=", "_"))
+    dataset = _CORPORA.get(corpus, corpus.replace(":task=", "_"))
     parts = [_part(str(chosen[key])) for key in ("encoder", "scorer")]
-    unusual = [f"seed_{chosen[key]}" if key == "seed" else str(chosen[key])
-               for key, usual in _USUAL.items() if chosen.get(key, usual) != usual]  # fmt: skip
-    return "+".join([file_name(told), *parts, *map(file_name, unusual)])
+    others = [
+        f"seed_{chosen[key]}" if key == "seed" else str(chosen[key])
+        for key, default in _DEFAULTS.items()
+        if chosen.get(key, default) != default
+    ]
+    return "+".join([file_name(dataset), *parts, *map(file_name, others)])
 
 
 def _part(choice: str) -> str:
-    """Theirs for an encoder or scorer that both have; a convolution with other kernels is not theirs."""
+    """Their name of an encoder or scorer, ours if they have none (or a cnn with other kernels)."""
     name, options = registry.parse(choice)
     return file_name(choice) if "kernels" in options else _PARTS.get(name, file_name(name))
 
 
 def released_tables(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
     """{"GradientPval/sst+lstm+tanh": table}, of the runs and measures that have it."""
-    found, why = {}, "no run was given"
+    tables, why = {}, "no run was given"
     for run, name in zip(runs, released_names(runs), strict=True):
         for measure, folder in FOLDERS.items():
             try:
-                found[f"{folder}/{name}"] = released(run, measure)
+                tables[f"{folder}/{name}"] = released(run, measure)
             except NotApplicable as reason:
                 why = str(reason)
-    if not found:
+    if not tables:
         raise NotApplicable(why)
-    return found
+    return tables

@@ -1,4 +1,4 @@
-"""tau of attention with gradients and leave-one-out by corpus and predicted class, in the layout of Jain & Wallace 2019, table 2."""
+"""tau of attention with gradients and leave-one-out, as in Jain & Wallace 2019, table 2."""
 
 from __future__ import annotations
 
@@ -9,35 +9,36 @@ import pandas as pd
 
 from attnaudit.core import registry
 from attnaudit.core.errors import NotApplicable
-from attnaudit.report.run_sources import FEW, Run, told
+from attnaudit.report.run_sources import FEW_CLASSES, Run, describe_choices
 from attnaudit.report.tables.table import PaperTable, number
 
 _MEASURES = {"gradient": "Gradient", "leave_one_out": "Leave-One-Out"}
 _ENCODERS = ("bilstm", "average")
-_BESIDE = ("model", "scorer", "projection", "output", "variant", "seed")
+_IN_NAMES = ("model", "scorer", "projection", "output", "variant", "seed")
 
 
 def jain_wallace_table2(runs: Sequence[Run]) -> PaperTable:
-    """A line for each corpus and predicted class (all together with more than three), a pair of columns for each measure and encoder:
-    mean ± sd of tau, and the share of examples with p ≤ 0.05. The paper has additive attention and softmax only; other choices get
-    lines of their own."""
+    """One line per corpus and predicted class, a pair of columns per measure and encoder.
+
+    The pair is mean ± sd of tau, and the share of examples with p ≤ 0.05. With more than three
+    classes, all together. The paper has additive attention and softmax only; other choices get
+    their own lines.
+    """
     usable = [run for run in runs if run.columns.measures("agreement", "tau")]
     if not usable:
         raise NotApplicable(runs[0].why_not("agreement") if runs else "no run was given")
-    differing = [key for key in _BESIDE if len({str(run.choices.get(key)) for run in usable}) > 1]
+    differing = [key for key in _IN_NAMES if len({str(run.choices.get(key)) for run in usable}) > 1]
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for run in usable:
         corpus = " · ".join(
-            [str(run.choices.get("dataset", run.title)), *told(run.choices, differing)]
+            [str(run.choices.get("dataset", run.title)), *describe_choices(run.choices, differing)]
         )
         encoder = registry.parse(str(run.choices.get("encoder", "own model")))[0]
         if any(
             (corpus, group) in cells and _taken(cells[corpus, group], encoder)
             for group in _groups(run)
         ):
-            corpus = (
-                f"{corpus} · {run.title[-8:]}"  # the same choices, as far as they are told here
-            )
+            corpus = f"{corpus} · {run.title[-8:]}"  # another run with the same description
         for group in _groups(run):
             line = cells.setdefault((corpus, group), {"dataset": corpus, "class": group})
             line |= _numbers(run, group, encoder)
@@ -51,17 +52,20 @@ def jain_wallace_table2(runs: Sequence[Run]) -> PaperTable:
             f"{number(mean, 2)} ± {number(sd, 2)}" if mean == mean else "–" for mean, sd in pairs
         ]
         printed.insert(len(heads), "Mean ± SD", spread, allow_duplicates=True)
-        significant = [number(each, 2) for each in frame[f"{stem} significant"]]
+        significant = [number(share, 2) for share in frame[f"{stem} significant"]]
         printed.insert(len(heads) + 1, "Sig. Frac.", significant, allow_duplicates=True)
         heads += [stem, stem]
-    caption = "Mean and standard deviation of Kendall's tau between attention and measures of importance, and the share with p ≤ 0.05."
+    caption = (
+        "Mean and standard deviation of Kendall's tau between attention and importance measures, "
+        "and the share with p ≤ 0.05."
+    )
     return PaperTable(frame, printed, 2, caption, tuple(heads))
 
 
 def _groups(run: Run) -> list[str]:
     stored = list(dict.fromkeys(run.results.summaries["group"].astype(str)))
     classes = [name for name in stored if name != "all"]
-    return classes if 1 < len(classes) <= FEW else ["all"]
+    return classes if 1 < len(classes) <= FEW_CLASSES else ["all"]
 
 
 def _taken(line: dict[str, Any], encoder: str) -> bool:
@@ -70,18 +74,21 @@ def _taken(line: dict[str, Any], encoder: str) -> bool:
 
 def _numbers(run: Run, group: str, encoder: str) -> dict[str, float]:
     part = run.summary("agreement", group).set_index(["measure", "metric"])
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for measure, title in _MEASURES.items():
         if (measure, "tau") in part.index:
             tau = part.loc[(measure, "tau")]
             name = f"{title} ({encoder})"
-            found |= {f"{name} mean": float(tau["mean"]), f"{name} sd": float(tau["sd"]),
-                      f"{name} significant": float(part.loc[(measure, "significant"), "mean"])}  # fmt: skip
-    return found
+            numbers |= {
+                f"{name} mean": float(tau["mean"]),
+                f"{name} sd": float(tau["sd"]),
+                f"{name} significant": float(part.loc[(measure, "significant"), "mean"]),
+            }
+    return numbers
 
 
 def _ordered(names: list[str]) -> list[str]:
-    """Gradient of every encoder first, then Leave-One-Out; BiLSTM and average before the others, as printed."""
+    """Gradient first, then Leave-One-Out; in each, BiLSTM and average before other encoders."""
     first = [name for encoder in _ENCODERS for name in names if f"({encoder})" in name]
     names = [*first, *(name for name in names if name not in first)]
     return [name for title in _MEASURES.values() for name in names if name.startswith(f"{title} (")]

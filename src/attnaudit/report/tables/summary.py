@@ -1,4 +1,4 @@
-"""Every mean of a run with its interval, floor, ceiling and how often it is undefined: overall, by predicted class or by attention row."""
+"""Every mean of a run with its interval, floor and ceiling: overall, by class or by row."""
 
 from __future__ import annotations
 
@@ -7,80 +7,66 @@ import pandas as pd
 from attnaudit.core.errors import NotApplicable
 from attnaudit.report.run_sources import Run
 from attnaudit.report.tables.table import PaperTable, number, percent, with_interval
-from attnaudit.results.rows import EVERY_ROW
+from attnaudit.results.rows import EVERY_ROW, has_several_rows, one_line_per_metric
 
 _STATISTICS = ["mean", "low", "high", "sd", "floor", "ceiling", "relative", "nan_share", "count"]
 
 
 def summary(run: Run) -> PaperTable:
-    """Overall; the mean over rows where a site has several."""
+    """Overall; the mean over attention rows."""
     frame = run.results.summaries
-    return _table(run, _mean_over_rows(frame[frame["group"] == "all"]), [], "overall")
+    return _table(run, one_line_per_metric(frame[frame["group"] == "all"]), [], "overall")
 
 
 def summary_by_class(run: Run) -> PaperTable:
-    """By predicted class; the mean over rows where a site has several."""
+    """By predicted class; the mean over attention rows."""
     frame = run.results.summaries
-    part = _mean_over_rows(frame[frame["group"] != "all"]).rename(columns={"group": "predicted"})
+    part = one_line_per_metric(frame[frame["group"] != "all"]).rename(
+        columns={"group": "predicted"}
+    )
     return _table(run, part, ["predicted"], "by predicted class")
 
 
 def summary_by_row(run: Run) -> PaperTable:
-    """By attention row, each with its name (layer and head); only the numbers that are by row."""
+    """By attention row, with its name (layer and head); only numbers that are stored by row."""
     frame = run.results.summaries
     part = frame[(frame["group"] == "all") & (frame["row"] != EVERY_ROW)]
-    several = (
-        part.groupby(["audit", "measure", "metric"], observed=True)["row"].transform("nunique") > 1
-    )
+    several = has_several_rows(part)
     if not several.any():
         raise NotApplicable("the run has one row of attention")
     part = part[several]
-    return _table(run, part.assign(row_name=part["row"].map(run.results.row_name)), ["row_name"], "by row of attention")  # fmt: skip
+    named = part.assign(row_name=part["row"].map(run.results.row_name))
+    return _table(run, named, ["row_name"], "by row of attention")
 
 
-def _mean_over_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """One line per number and group: the mean over rows where there are several."""
-    keys = ["audit", "measure", "metric", "group"]
-    return frame[
-        frame["row"] == frame.groupby(keys, observed=True, sort=False)["row"].transform("min")
-    ]
-
-
-def _table(run: Run, part: pd.DataFrame, by: list[str], what: str) -> PaperTable:
-    """by: the column that the lines of one number differ in, if any."""
+def _table(run: Run, part: pd.DataFrame, by: list[str], scope: str) -> PaperTable:
+    """by: the column in which the lines of one number differ, if any."""
     if not len(part):
         raise NotApplicable("the run holds no summary")
     part = part[["audit", "measure", "metric", *by, *_STATISTICS]].copy()
     for name in ("audit", "measure", "metric"):
         part[name] = part[name].astype(str)
     if by:  # the lines of one number under one another
-        order = {
-            name: at
-            for at, name in enumerate(
-                dict.fromkeys(zip(part["audit"], part["measure"], part["metric"], strict=True))
-            )
-        }
-        place = [
-            order[key] for key in zip(part["audit"], part["measure"], part["metric"], strict=True)
-        ]
-        part = part.assign(place=place).sort_values("place", kind="stable").drop(columns="place")
+        keys = list(zip(part["audit"], part["measure"], part["metric"], strict=True))
+        order = {key: index for index, key in enumerate(dict.fromkeys(keys))}
+        part = part.iloc[sorted(range(len(keys)), key=lambda line: order[keys[line]])]
     part = part.reset_index(drop=True)
     words = part[[name for name in part.columns if name not in _STATISTICS]]
     printed = words.rename(columns={"row_name": "row"}).assign(
         **{
             "mean [95 % interval]": [
-                with_interval(*each)
-                for each in part[["mean", "low", "high"]].itertuples(index=False)
+                with_interval(*line)
+                for line in part[["mean", "low", "high"]].itertuples(index=False)
             ],
-            "floor": [number(each) for each in part["floor"]],
-            "ceiling": [number(each) for each in part["ceiling"]],
-            "undefined": [percent(each) for each in part["nan_share"]],
-            "n": [f"{each:d}" for each in part["count"]],
+            "floor": [number(value) for value in part["floor"]],
+            "ceiling": [number(value) for value in part["ceiling"]],
+            "undefined": [percent(share) for share in part["nan_share"]],
+            "n": [f"{count:d}" for count in part["count"]],
         }
     )
     return PaperTable(
         part,
         printed,
         words.shape[1],
-        f"Every number of {run.title}, {what}: mean with 95 % interval, floor and ceiling.",
+        f"Every number of {run.title}, {scope}: mean with 95 % interval, floor and ceiling.",
     )

@@ -1,4 +1,4 @@
-"""A table twice: every number as it is stored, for programs, and as a paper prints it, for readers."""
+"""A table in two forms: numbers as they are stored, and texts as a paper prints them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ from dataclasses import dataclass
 import pandas as pd
 
 from attnaudit.results import number_formats
-from attnaudit.results.number_formats import is_missing
 
 
 @dataclass(frozen=True, eq=False)
 class PaperTable:
-    """numbers: one column a number, nothing rounded. printed: texts only, a line for each of numbers' or fewer; words: how many of its
-    columns, from the left, are words. caption: what it shows, in a sentence. heads: one for each column of
-    printed, spanning those that share it."""
+    """A table for a paper.
+
+    Parameters
+    ----------
+    numbers
+        One column per number, nothing rounded.
+    printed
+        Texts only, with as many lines as `numbers` or fewer.
+    words
+        How many columns of `printed`, from the left, are words.
+    caption
+        What it shows, in one sentence.
+    heads
+        One per column of `printed`, spanning the columns that share it.
+    """
 
     numbers: pd.DataFrame
     printed: pd.DataFrame
@@ -24,25 +35,23 @@ class PaperTable:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Rounded, with a true minus; a dash where there is none. Never -0.000."""
-    if is_missing(value):
-        return "–"
-    told = f"{value:.{digits}f}"
-    return told.lstrip("-") if float(told) == 0 else told.replace("-", "−")
+    """A rounded number with a true minus, a dash if it is missing; never -0.000.
+
+    Examples
+    --------
+    >>> number(-0.1234), number(None)
+    ('−0.123', '–')
+    """
+    return number_formats.number(value, digits, typographic=True)
 
 
 def with_interval(
     mean: float | None, low: float | None, high: float | None, digits: int = 3
 ) -> str:
-    if is_missing(mean):
-        return "–"
-    return number_formats.with_interval(
-        number(mean, digits), low, high, lambda end: number(end, digits)
-    )
+    """A mean with its interval as paper tables print it."""
+    return number_formats.with_interval(mean, low, high, digits, typographic=True)
 
 
 def percent(share: float | None) -> str:
-    """ "0 %" means none at all."""
-    if share is None or is_missing(share):
-        return "–"
-    return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"
+    """A share as paper tables print it: "0 %" means none at all."""
+    return number_formats.percent(share, show_small=True)

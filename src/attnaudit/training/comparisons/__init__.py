@@ -1,4 +1,4 @@
-"""Comparisons: two models on the same examples -> how they differ, with intervals."""
+"""How models and finished runs differ, with intervals."""
 
 from attnaudit.training.comparisons.divergence import divergence
 from attnaudit.training.comparisons.performance import compare_performance

@@ -11,13 +11,30 @@ from attnaudit.core.errors import InputError
 
 
 def divergence(first: Record, second: Record) -> dict[str, Tensor]:
-    """JSD of the attentions (mean over rows), TVD of the predictions, the first's largest weight: each (B,).
+    """JSD of the attention (mean over rows), TVD of the predictions, largest weight of the first.
 
-    High jsd with low tvd: two stories for one answer. What two seeds of one model differ by anyway is the null to judge by.
+    High JSD with low TVD: two different explanations of the same prediction. Judge both against
+    the distances between two seeds of one model.
+
+    Parameters
+    ----------
+    first, second : records of the same batch, with attention of the same shape (B,R,N).
+
+    Returns
+    -------
+    "jsd", "tvd" and "max_attention", each (B,).
+
+    Examples
+    --------
+    >>> from attnaudit.models.glass import Glass, glass_batch
+    >>> record = Glass("oracle").read(glass_batch(2))
+    >>> divergence(record, record)["tvd"].tolist()
+    [0.0, 0.0]
     """
     if first.alpha.shape != second.alpha.shape:
         raise InputError(
-            f"The two models must attend to the same items, got attention of {tuple(first.alpha.shape)} and {tuple(second.alpha.shape)}."
+            "The two models must attend to the same items, got attention of shape "
+            f"{tuple(first.alpha.shape)} and {tuple(second.alpha.shape)}."
         )
     rows = statistics.jsd(first.alpha, second.alpha, first.mask)
     return {

@@ -1,4 +1,4 @@
-"""Does one model do better than another on the same examples? Differences with their interval, paired by example."""
+"""Does one model perform better than another? Differences with intervals, paired by example."""
 
 from __future__ import annotations
 
@@ -16,13 +16,32 @@ from attnaudit.statistics.interval_ends import percentile_ends
 def compare_performance(
     labels: Tensor, first: Tensor, second: Tensor, *, seed: int = 0, resamples: int = 1000
 ) -> pd.DataFrame:
-    """labels (B,), probs (B,C) of two models -> one line a metric: first, second, difference, low, high (95 %, percentile bootstrap).
+    """Compare the performance of two models on the same examples.
 
-    The same resamples for both models: what an example makes hard for both does not count as a difference. One example has no interval.
+    Both models are scored on the same resamples, so that examples that are hard for both do not
+    count as a difference.
+
+    Parameters
+    ----------
+    labels : true classes (B,).
+    first, second : predicted probabilities of the two models, (B,C) each.
+
+    Returns
+    -------
+    One line per metric: first, second, difference, and the ends of its 95 % percentile bootstrap
+    interval, low and high (NaN for a single example).
+
+    Examples
+    --------
+    >>> import torch
+    >>> labels, probs = torch.tensor([0, 1]), torch.eye(2)
+    >>> lines = compare_performance(labels, probs, probs.flip(0)).set_index("metric")
+    >>> float(lines.loc["accuracy", "difference"])
+    1.0
     """
     own, other = performance(labels, first), performance(labels, second)
     draw = np.random.default_rng(randomness.derive(seed, "performance"))
-    # How often each resample drew each example; every metric is then a matter of weighted counts.
+    # How often each resample drew each example; every metric follows from weighted counts.
     counts = draw.multinomial(
         len(labels), np.full(len(labels), 1 / len(labels)), size=resamples
     ).astype(float)
@@ -51,32 +70,30 @@ def compare_performance(
 
 
 def _resampled(name: str, labels: np.ndarray, probs: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The metric of `performance` on every resample (S,), from how often it drew each example (S,B)."""
+    """The metric on every resample (S,), from how often each drew each example (S,B)."""
     predicted = probs.argmax(-1)
     if name == "accuracy":
         return counts @ (predicted == labels) / counts.sum(-1)
     if name == "roc_auc":
         return _auc(labels, probs[:, 1], counts)
     classes = [1] if probs.shape[1] == 2 else sorted(set(labels) | set(predicted))
-    # Of the classes that a resample has, as scikit-learn takes the mean over those that occur.
-    each = np.array([_f1(predicted == label, labels == label, counts) for label in classes])
-    known = ~np.isnan(each)
+    # The mean over the classes that occur in a resample, as in scikit-learn.
+    scores = np.array([_f1(predicted == label, labels == label, counts) for label in classes])
+    known = ~np.isnan(scores)
     count = known.sum(0)
     return np.divide(
-        np.where(known, each, 0).sum(0), count, out=np.full(len(counts), np.nan), where=count > 0
+        np.where(known, scores, 0).sum(0), count, out=np.full(len(counts), np.nan), where=count > 0
     )
 
 
 def _f1(predicted: np.ndarray, true: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    hit, of_either = (
-        counts @ (predicted & true),
-        counts @ predicted.astype(float) + counts @ true.astype(float),
-    )
-    return np.divide(2 * hit, of_either, out=np.full(len(counts), np.nan), where=of_either > 0)
+    hits = counts @ (predicted & true)
+    total = counts @ predicted.astype(float) + counts @ true.astype(float)
+    return np.divide(2 * hits, total, out=np.full(len(counts), np.nan), where=total > 0)
 
 
 def _auc(labels: np.ndarray, scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Share of pairs of a positive and a negative that the scores put in order, ties half; NaN without one of each."""
+    """Share of (positive, negative) pairs in the right order, ties half; NaN without both."""
     order = scores.argsort(kind="stable")
     starts = np.unique(scores[order], return_index=True)[1]  # of each level of the scores
     positive, negative = (

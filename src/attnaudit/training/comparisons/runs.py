@@ -1,6 +1,9 @@
-"""Two runs side by side: their cards, and every number they share with its difference and interval."""
+"""Compare two runs: their cards, and every metric they share with difference and interval."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -8,65 +11,100 @@ import torch
 
 from attnaudit.results.number_formats import NO_INTERVAL
 from attnaudit.results.results import Results
-from attnaudit.results.rows import EVERY_ROW
+from attnaudit.results.rows import EVERY_ROW, METRIC_KEY, mean_by_example, one_line_per_metric
+from attnaudit.results.store import load_results
 from attnaudit.statistics import bootstrap
 from attnaudit.statistics.inference import Spread, length_matched
 
-KEY = ["audit", "measure", "metric", "row"]
+KEY = [*METRIC_KEY, "row"]
 MATCHED = "matched by length"
-_AT_ONCE = 256  # numbers, each with its resamples by length
+_CHUNK = 256  # metrics whose resamples by length are held in memory at once
 
 
-def side_by_side(first: Results, second: Results, *, every: bool = False) -> str:
-    """Both cards and the numbers on them, as text; every: all the numbers that both have."""
-    values = compare_values(first, second)
-    differs = (values["low"] > 0) | (values["high"] < 0)
-    values = values.assign(differs=differs.map({True: "yes", False: ""}))
-    shown = values if every else values[_on_card(values, first, second)]
-    counts = " and ".join(str(each.frame()["example_id"].nunique()) for each in (first, second))
-    how = values["how"].iloc[0] if len(values) else "nothing in common"
-    if how == MATCHED:
-        how += " (so not the difference of the two means, which are over all texts)"
-    data = [
-        each.about.get("run", {}).get("choices", {}).get("dataset", "your texts")
-        for each in (first, second)
-    ]
-    lines = [
-        *(
-            [f"The two runs are on different data, {data[0]} and {data[1]}.\n"]
-            if data[0] != data[1]
-            else []
-        ),
-        compare_cards(first, second).to_string(index=False),
-        f"\nDifferences (first − second), {how}, {counts} examples:",
-        shown.drop(columns="how").to_string(index=False, float_format="{:.3f}".format, na_rep="–")
-        if len(shown)
-        else "No number of either card is in both.",
-    ]
-    if single := int((values["difference"].notna() & values["low"].isna()).sum()):
-        lines.append(f"\n{single} of {len(values)} differences: {NO_INTERVAL}.")
-    if not every:
-        lines.append(
-            f"\n{differs.sum()} of {len(values)} numbers differ (the interval excludes 0); --all shows every number."
-        )
-    return "\n".join(lines)
+class Comparison(NamedTuple):
+    """Two results next to each other: the answers of both cards, and every metric they share.
+
+    cards: one line per question. values: one line per metric, see `compare_values`.
+    """
+
+    first: Results
+    second: Results
+    cards: pd.DataFrame
+    values: pd.DataFrame
+
+    def text(self, *, every: bool = False) -> str:
+        """Both cards and the metrics on them; every: all metrics that both have."""
+        runs = (self.first, self.second)
+        differs = (self.values["low"] > 0) | (self.values["high"] < 0)
+        values = self.values.assign(differs=differs.map({True: "yes", False: ""}))
+        shown = values if every else values[_on_card(values, *runs)]
+        counts = " and ".join(str(run.frame()["example_id"].nunique()) for run in runs)
+        how = values["how"].iloc[0] if len(values) else "nothing in common"
+        if how == MATCHED:
+            how += " (so not the difference of the two means, which are over all texts)"
+        lines = []
+        first, second = (_dataset(run) for run in runs)
+        if first != second:
+            lines.append(f"The two runs are on different data, {first} and {second}.\n")
+        lines += [
+            self.cards.to_string(index=False),
+            f"\nDifferences (first − second), {how}, {counts} examples:",
+            _table(shown) if len(shown) else "No number of either card is in both.",
+        ]
+        if single := int((values["difference"].notna() & values["low"].isna()).sum()):
+            lines.append(f"\n{single} of {len(values)} differences: {NO_INTERVAL}.")
+        if not every:
+            lines.append(
+                f"\n{differs.sum()} of {len(values)} numbers differ (the interval excludes 0); "
+                "--all shows every number."
+            )
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def compare(first: Results | str | Path, second: Results | str | Path) -> Comparison:
+    """Compare two finished runs: their cards, and every metric they share with its difference.
+
+    Parameters
+    ----------
+    first, second : results, or the run directories that hold them.
+
+    Examples
+    --------
+    >>> from attnaudit import audit
+    >>> from attnaudit.models.glass import Glass, glass_batch
+    >>> results = audit(Glass("oracle"), glass_batch(20), audits=["permutation"])
+    >>> float(compare(results, results).values["difference"].abs().max())
+    0.0
+    """
+    first, second = (
+        run if isinstance(run, Results) else load_results(run) for run in (first, second)
+    )
+    return Comparison(first, second, compare_cards(first, second), compare_values(first, second))
+
+
+def _dataset(results: Results) -> str:
+    return results.about.get("run", {}).get("choices", {}).get("dataset", "your texts")
+
+
+def _table(values: pd.DataFrame) -> str:
+    columns = values.drop(columns="how")
+    return columns.to_string(index=False, float_format="{:.3f}".format, na_rep="–")
 
 
 def _on_card(values: pd.DataFrame, *runs: Results) -> np.ndarray:
-    """Which lines stand on a card: of a site with several rows, the mean over them."""
+    """Which lines are on a card: of several rows of attention, only the mean over them."""
     names = {f.name for run in runs for answer in run.card().answers for f in answer.findings}
-    told = (
-        values["audit"]
-        + "/"
-        + values["metric"]
-        + ("@" + values["measure"]).where(values["measure"] != "", "")
-    )
-    several = set(told[values["row"] == EVERY_ROW])
-    return (told.isin(names) & ((values["row"] == EVERY_ROW) | ~told.isin(several))).to_numpy()
+    measure = ("@" + values["measure"]).where(values["measure"] != "", "")
+    name = values["audit"] + "/" + values["metric"] + measure
+    whole = values.index.isin(one_line_per_metric(values).index)
+    return name.isin(names).to_numpy() & whole
 
 
 def compare_cards(first: Results, second: Results) -> pd.DataFrame:
-    """One line a question: both answers."""
+    """One line per question, with both answers."""
     pairs = zip(first.card().answers, second.card().answers, strict=True)
     return pd.DataFrame(
         [{"question": a.question, "first": a.answer, "second": b.answer} for a, b in pairs]
@@ -74,10 +112,11 @@ def compare_cards(first: Results, second: Results) -> pd.DataFrame:
 
 
 def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.DataFrame:
-    """One line a number both runs have: both means, their difference (first − second) and its 95 % interval.
+    """One line per metric of both runs: both means, their difference and its 95 % interval.
 
-    The same examples: differences example by example (`paired`). Other examples: the difference between texts of like length
-    (`matched by length`), since tau, its significance and entropy depend on length.
+    On the same examples, differences are taken example by example (`paired`). On different
+    examples, they are between texts of similar length (`matched by length`), since tau, its
+    significance and entropy depend on length.
     """
     a, b = _wide(first), _wide(second)
     shared = [column for column in a.columns if column in b.columns]
@@ -99,14 +138,14 @@ def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.Data
     else:
         sizes = _lengths(first).loc[a.index].to_numpy(), _lengths(second).loc[b.index].to_numpy()
         ends = []
-        for start in range(0, len(shared), _AT_ONCE):  # the same draws for every part
-            part = shared[start : start + _AT_ONCE]
-            values = [each[part].to_numpy(float) for each in (a, b)]
+        for start in range(0, len(shared), _CHUNK):  # the same draws for every chunk
+            chunk = shared[start : start + _CHUNK]
+            values = [frame[chunk].to_numpy(float) for frame in (a, b)]
             ends += length_matched(values[0], sizes[0], values[1], sizes[1], seed=seed)
     for column, (difference, low, high) in zip(shared, ends, strict=True):
         means = [
-            float(np.nanmean(each[column])) if each[column].notna().any() else np.nan
-            for each in (a, b)
+            float(np.nanmean(frame[column])) if frame[column].notna().any() else np.nan
+            for frame in (a, b)
         ]
         lines.append(
             {
@@ -123,33 +162,36 @@ def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.Data
 
 
 def _wide(results: Results) -> pd.DataFrame:
-    """One line an example, one column a number that some example has."""
+    """One line per example, one column per metric that some example has."""
     values = results.frame()
     known = values[values["value"].notna()]
-    # By hand: a pivot over four keys would make a column of every combination of them, most of which do not exist.
+    # Not by a pivot, which would make a column of every combination of the four keys.
     parts = {
         key: part.set_index("example_id")["value"]
         for key, part in known.groupby(KEY, observed=True, sort=False)
     }
-    for key, part in known.groupby(KEY[:3], observed=True, sort=False):
+    examples = pd.Index(values["example_id"].unique())
+    for key, part in known.groupby(METRIC_KEY, observed=True, sort=False):
         if part["row"].nunique() > 1:
-            parts[*key, EVERY_ROW] = part.groupby("example_id", observed=True)["value"].mean()
-    return pd.DataFrame(parts, index=pd.Index(values["example_id"].unique()))
+            index = examples.get_indexer(part["example_id"])
+            means = mean_by_example(index, part["value"].to_numpy(), len(examples))
+            parts[*key, EVERY_ROW] = pd.Series(means, index=examples)
+    return pd.DataFrame(parts, index=examples)
 
 
 def _same_texts(first: Results, second: Results) -> bool:
-    """The same names must stand for the same texts: by the data's fingerprint, or else by label and length."""
+    """Whether equal ids mean equal texts: by fingerprint, or else by label and length."""
     prints = [
-        each.about.get("run", {}).get("data", {}).get("fingerprint") for each in (first, second)
+        run.about.get("run", {}).get("data", {}).get("fingerprint") for run in (first, second)
     ]
     if all(prints):
         return prints[0] == prints[1]
     examples = [
-        each.frame()
+        run.frame()
         .drop_duplicates("example_id")
         .set_index("example_id")[["label", "length"]]
         .sort_index()
-        for each in (first, second)
+        for run in (first, second)
     ]
     return examples[0].equals(examples[1])
 

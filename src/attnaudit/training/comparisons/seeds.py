@@ -1,9 +1,10 @@
-"""Several trainings of one model: every number with an interval that includes the noise between seeds."""
+"""Several trainings of one model: every metric with an interval over seeds and examples."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,74 +12,82 @@ import pandas as pd
 from attnaudit.core.errors import InputError
 from attnaudit.results import store
 from attnaudit.statistics.inference import over_seeds
+from attnaudit.training.comparisons.runs import KEY
 from attnaudit.training.comparisons.same_model import Identity, identities
 
-KEY = ["audit", "measure", "metric", "row"]
+
+class SeedsTable(NamedTuple):
+    """Every metric of every model over its seeds; `str` is one table per model."""
+
+    values: pd.DataFrame
+
+    def __str__(self) -> str:
+        parts = []
+        for model, part in self.values.groupby("model", sort=False):
+            counts = zip(part["seeds"], part["of"], strict=True)
+            rows = part.drop(columns=["model", "of"]).assign(
+                seeds=[f"{count} of {total}" for count, total in counts]
+            )
+            table = rows.to_string(index=False, float_format="{:.3f}".format, na_rep="–")
+            single = int((part["seeds"] < 2).sum())
+            note = f"\n{single} number(s) without an interval: fewer than 2 seeds have them."
+            parts.append(f"{model}\n{table}{note if single else ''}")
+        return "\n\n".join(parts)
+
+
+def seeds_table(folders: Sequence[Path]) -> SeedsTable:
+    """Every metric of the runs, summarised over runs that differ only by seed."""
+    return SeedsTable(across_seeds(folders))
 
 
 def across_seeds(folders: Sequence[Path], *, seed: int = 0) -> pd.DataFrame:
-    """One line per model and number that some run has: its mean over seeds, its 95 % interval over seeds and examples (two-level
-    bootstrap), the least and the largest of the runs' own means, and how many of the model's seeds have the number.
+    """One line per model and metric that some run has.
 
-    Runs of one model differ by seed alone; what was audited may differ too, and several runs of one seed are read as one.
+    The mean over seeds, its 95 % interval over seeds and examples (two-level bootstrap), the least
+    and the largest mean of a run, and how many of the model's seeds have the metric. Runs of one
+    model differ by seed and by what was audited; several runs of one seed are read as one.
     """
     groups = _by_model(folders)
     if not any(len(group) > 1 for group in groups.values()):
         raise InputError(
-            f"Seeds are compared between at least two runs that differ by seed alone; got {len(folders)} run(s) of "
-            f"{len(groups)} model(s). Train one of them again with another --seed."
+            "Comparing seeds needs at least two runs that differ by seed alone; got "
+            f"{len(folders)} run(s) of {len(groups)} model(s). Train one of them again with "
+            "another --seed."
         )
     return pd.concat(
         [_lines(label, trainings, seed) for label, trainings in groups.items()], ignore_index=True
     )
 
 
-def seeds_table(folders: Sequence[Path]) -> str:
-    """`across_seeds` as text, one table per model."""
-    found = across_seeds(folders)
-    parts = []
-    for model, part in found.groupby("model", sort=False):
-        rows = part.drop(columns=["model", "of"]).assign(
-            seeds=[
-                f"{have} of {all_}" for have, all_ in zip(part["seeds"], part["of"], strict=True)
-            ]
-        )
-        single = part["seeds"] < 2
-        table = rows.to_string(index=False, float_format="{:.3f}".format, na_rep="–")
-        note = f"\n{int(single.sum())} number(s) without an interval: fewer than 2 seeds have them." if single.any() else ""  # fmt: skip
-        parts.append(f"{model}\n{table}{note}")
-    return "\n\n".join(parts)
-
-
 def _by_model(folders: Sequence[Path]) -> dict[str, dict[int, list[Path]]]:
-    """label of a model -> seed -> its runs."""
-    found = identities(folders)
-    if any(each.seed is None for each in found):
+    """Label of a model -> seed -> its runs."""
+    identified = identities(folders)
+    if any(identity.seed is None for identity in identified):
         raise InputError(
-            "Seeds are compared between runs of `attnaudit run`; one of these is of another kind."
+            "Comparing seeds needs runs of `attnaudit run`; one of these was made otherwise."
         )
     samples = [store.read_run(folder)["choices"].get("sample") for folder in folders]
     models: dict[str, dict[int, list[Path]]] = {}
-    for each, folder, sample in zip(found, folders, samples, strict=True):
-        trainings = models.setdefault(_label(each, sample, samples), {})
-        runs = trainings.setdefault(int(each.seed or 0), [])
+    for identity, folder, sample in zip(identified, folders, samples, strict=True):
+        trainings = models.setdefault(_label(identity, sample, samples), {})
+        runs = trainings.setdefault(int(identity.seed or 0), [])
         if folder.resolve() in [run.resolve() for run in runs]:
             raise InputError(
-                f"Two of the runs have the same seed: name each seed once. Got {folder} twice."
+                f"Two of the runs have the same seed: give each seed once. Got {folder} twice."
             )
         runs.append(folder)
     return models
 
 
 def _label(identity: Identity, sample: int | None, samples: Sequence[int | None]) -> str:
-    """Numbers of other samples are of other texts: a table of their own."""
+    """Runs on different samples have different texts, so each sample has its own table."""
     if len(set(samples)) == 1:
         return identity.label
     return f"{identity.label} · {'all examples' if sample is None else f'sample of {sample}'}"
 
 
 def _lines(model: str, trainings: dict[int, list[Path]], seed: int) -> pd.DataFrame:
-    numbers = [_numbers(trainings[each]) for each in sorted(trainings)]
+    numbers = [_numbers(trainings[number]) for number in sorted(trainings)]
     lines = []
     for key in dict.fromkeys(key for part in numbers for key in part):
         having = [part[key] for part in numbers if key in part and part[key].notna().any()]
@@ -87,15 +96,15 @@ def _lines(model: str, trainings: dict[int, list[Path]], seed: int) -> pd.DataFr
             unknown = dict.fromkeys(("mean", "low", "high", "least", "largest"), np.nan)
             lines.append({**line, **unknown, "seeds": 0, "of": len(numbers)})
             continue
-        together = pd.concat(having, axis=1)  # by text: all seeds see the same ones
-        found = over_seeds(together.to_numpy(dtype=float).T, seed=seed)
+        together = pd.concat(having, axis=1)  # aligned by text: all seeds see the same texts
+        spread = over_seeds(together.to_numpy(dtype=float).T, seed=seed)
         means = together.mean()
         lines.append(
             {
                 **line,
-                "mean": found.estimate,
-                "low": found.low,
-                "high": found.high,
+                "mean": spread.estimate,
+                "low": spread.low,
+                "high": spread.high,
                 "least": float(means.min()),
                 "largest": float(means.max()),
                 "seeds": len(having),
@@ -106,12 +115,12 @@ def _lines(model: str, trainings: dict[int, list[Path]], seed: int) -> pd.DataFr
 
 
 def _numbers(runs: Sequence[Path]) -> dict[tuple, pd.Series]:
-    """Each number by text, of the first of these runs of one training that has it."""
-    found: dict[tuple, pd.Series] = {}
+    """Each metric by text, from the first of these runs of one training that has it."""
+    numbers: dict[tuple, pd.Series] = {}
     for run in runs:
         frame = store.load_results(run).frame()
         for key, part in frame.groupby(KEY, observed=True, sort=False):
             values = part.set_index("example_id")["value"]
-            if key not in found or not found[key].notna().any():
-                found[key] = values
-    return found
+            if key not in numbers or not numbers[key].notna().any():
+                numbers[key] = values
+    return numbers

@@ -1,16 +1,18 @@
-"""Interventions in training: (plan) -> findings over several stored runs. Is this attention needed, unique, stable?"""
+"""Interventions in training: is this attention needed, unique, stable? (context) -> findings."""
 
+from collections.abc import Callable
+
+from attnaudit.results.findings import Findings, read_findings
 from attnaudit.training.interventions.adversarial import adversarial
 from attnaudit.training.interventions.context import InterventionContext
 from attnaudit.training.interventions.deceptive import deceptive
-from attnaudit.training.interventions.findings import Findings, Intervention, read_findings
 from attnaudit.training.interventions.fixed import fix_attention, fix_representation
 from attnaudit.training.interventions.guided_mlp import guided_mlp
 from attnaudit.training.interventions.seeds import seeds
 from attnaudit.training.interventions.sparsity import sparsity
 from attnaudit.training.interventions.uniform import random, uniform
 
-INTERVENTIONS: dict[str, Intervention] = {
+INTERVENTIONS: dict[str, Callable[..., Findings]] = {
     "uniform": uniform,
     "random": random,
     "seeds": seeds,

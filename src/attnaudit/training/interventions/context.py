@@ -1,4 +1,4 @@
-"""What an intervention works with: a cell to start from, a folder of runs, and the models read side by side."""
+"""What an intervention works with: a base experiment, a folder of runs, and comparisons."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from attnaudit.training.experiment import ExperimentConfig
 from attnaudit.training.runner import run_experiment
 from attnaudit.training.trainer import predictions
 
-# Enough to see what an intervention did; the base is audited in full, as any run.
+# Enough to see what an intervention did; the base is audited in full, like any run.
 _AUDITS = ("uniform_attention", "permutation", "agreement", "evidence", "furthest")
 _MEASURES = ("attention", "gradient", "random")
 
 
 @dataclass(frozen=True)
 class InterventionContext:
-    """Runs are stored and skipped when done, so a plan that was stopped goes on where it was."""
+    """The base experiment of an intervention, and the runs made from it.
 
-    cell: ExperimentConfig
+    Runs are stored and skipped if complete, so an interrupted intervention can be continued.
+    """
+
+    experiment: ExperimentConfig
     out: Path
     data_dir: Path | None = None
     device: str = "cpu"
@@ -37,36 +40,41 @@ class InterventionContext:
     _splits: list[Splits] = field(default_factory=list, repr=False)
 
     def base(self) -> Path:
-        return self._run(self.cell)
+        """The run of the base experiment."""
+        return self._run(self.experiment)
 
     def variant(
         self, variant: str = "ordinary", *, base: Path | None = None, **changes: Any
     ) -> Path:
-        """A run that differs from the cell: in variant, base, seed, or parts of the architecture by name."""
+        """A run that differs from the base: in variant, seed, or parts of the architecture."""
         parts = {
-            key: value for key, value in changes.items() if hasattr(self.cell.architecture, key)
+            key: value
+            for key, value in changes.items()
+            if hasattr(self.experiment.architecture, key)
         }
         rest = {key: value for key, value in changes.items() if key not in parts}
         if variant == "ordinary" and self._is_base(parts, rest):
             return self.base()
-        cell = replace(
-            self.cell,
+        experiment = replace(
+            self.experiment,
             variant=variant,
             base=None if base is None else base.name,
-            architecture=replace(self.cell.architecture, **parts),
+            architecture=replace(self.experiment.architecture, **parts),
             **{"other_seeds": 0, "audits": _AUDITS, "measures": _MEASURES, **rest},
         )
-        return self._run(cell)
+        return self._run(experiment)
 
     def _is_base(self, parts: dict[str, Any], rest: dict[str, Any]) -> bool:
-        """Nothing differs from the cell, and it is audited in full: it need not be trained again."""
-        same = all(getattr(self.cell.architecture, name) == value for name, value in parts.items())
-        same = same and all(getattr(self.cell, name) == value for name, value in rest.items())
-        return same and self.cell.audits is None and self.cell.measures is None
+        """Whether nothing differs from the base, and the base is audited in full."""
+        same = all(
+            getattr(self.experiment.architecture, name) == value for name, value in parts.items()
+        )
+        same = same and all(getattr(self.experiment, name) == value for name, value in rest.items())
+        return same and self.experiment.audits is None and self.experiment.measures is None
 
-    def _run(self, cell: ExperimentConfig) -> Path:
+    def _run(self, experiment: ExperimentConfig) -> Path:
         return run_experiment(
-            cell,
+            experiment,
             self.out,
             data_dir=self.data_dir,
             device=self.device,
@@ -74,18 +82,20 @@ class InterventionContext:
         )
 
     def load(self, folder: Path) -> Run:
+        """The model and results of a run of this context; each is read once."""
         if folder not in self._loaded:
-            self._loaded[folder] = load(folder, trust_code=True)  # runs of this plan
+            self._loaded[folder] = load(folder, trust_code=True)  # its parts were chosen here
         return self._loaded[folder]
 
     @property
     def splits(self) -> Splits:
+        """The dataset of the base; read once."""
         if not self._splits:
-            self._splits.append(data.load(self.cell.dataset, data_dir=self.data_dir))
+            self._splits.append(data.load(self.experiment.dataset, data_dir=self.data_dir))
         return self._splits[0]
 
     def diverge(self, first: Path, second: Path) -> pd.DataFrame:
-        """Per test example: jsd, tvd, max_attention of the first."""
+        """One line per test example: jsd and tvd between two runs, max_attention of the first."""
         a, b = self.load(first), self.load(second)
         parts = []
         with torch.no_grad():
@@ -99,7 +109,7 @@ class InterventionContext:
         return pd.concat(parts, ignore_index=True).sort_values("example_id", ignore_index=True)
 
     def perform(self, first: Path, second: Path) -> pd.DataFrame:
-        """One line a metric: first, second, difference, low, high."""
+        """One line per metric of performance: first, second, difference, low, high."""
         probs = []
         for folder in (first, second):
             run = self.load(folder)
@@ -107,14 +117,29 @@ class InterventionContext:
                 run.model, self.splits.test, run.vocabulary, len(self.splits.classes)
             )
             probs.append(found)
-        return compare_performance(labels, *probs, seed=self.cell.seed)
+        return compare_performance(labels, *probs, seed=self.experiment.seed)
 
 
 def mean_with_interval(values: pd.Series, name: str, seed: int) -> dict[str, float]:
-    """{name, name_low, name_high}"""
+    """The mean and its bootstrap interval, under the keys name, name_low and name_high."""
     interval = bootstrap(torch.tensor(values.to_numpy(dtype=float)), seed=seed)
     return {
         name: float(interval.estimate),
         f"{name}_low": float(interval.low),
         f"{name}_high": float(interval.high),
+    }
+
+
+def against_base(
+    context: InterventionContext, base: Path, run: Path, distances: pd.DataFrame
+) -> dict[str, Any]:
+    """One line on a run: mean distances from the base, accuracy and accuracy lost."""
+    accuracy = context.perform(base, run).set_index("metric").loc["accuracy"]
+    return {
+        **mean_with_interval(distances["jsd"], "jsd", context.experiment.seed),
+        **mean_with_interval(distances["tvd"], "tvd", context.experiment.seed),
+        "accuracy": accuracy["second"],
+        "accuracy_lost": accuracy["difference"],
+        "accuracy_lost_low": accuracy["low"],
+        "accuracy_lost_high": accuracy["high"],
     }

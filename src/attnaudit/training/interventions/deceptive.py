@@ -1,4 +1,4 @@
-"""Can the heatmap be made to lie? Trained to hide certain words from its attention (Pruthi et al. 2020)."""
+"""Can attention be trained to hide words that the model uses? (Pruthi et al. 2020)"""
 
 from __future__ import annotations
 
@@ -10,26 +10,32 @@ import torch
 from attnaudit.core import masking
 from attnaudit.core.option_limits import NOT_NEGATIVE, limits
 from attnaudit.data.batching import batches_of
+from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext, mean_with_interval
-from attnaudit.training.interventions.findings import Findings
 from attnaudit.training.objectives.deceptive import evidence, mass_on
 
 
 @limits(lam=NOT_NEGATIVE)
-def deceptive(plan: InterventionContext, *, lam: float = 1.0, words: str | None = None) -> Findings:
-    """Attention on the impermissible words, before and after, and the accuracy it costs. Words: the known evidence, or words=a+b."""
-    base = plan.base()
+def deceptive(
+    context: InterventionContext, *, lam: float = 1.0, words: str | None = None
+) -> Findings:
+    """Attention on words to hide, before and after training to hide them, and the accuracy lost.
+
+    The words are the known evidence, or those given, joined by +: words=good+bad.
+    """
+    base = context.base()
     options = f"lam={lam:g}" + (f",words={words}" if words else "")
-    hiding = plan.variant(f"deceptive:{options}")
-    accuracy = plan.perform(base, hiding).set_index("metric").loc["accuracy"]
+    hiding = context.variant(f"deceptive:{options}")
+    accuracy = context.perform(base, hiding).set_index("metric").loc["accuracy"]
     masses = {
-        name: _mass(plan, run, words) for name, run in (("ordinary", base), ("deceptive", hiding))
+        name: _mass(context, run, words)
+        for name, run in (("ordinary", base), ("deceptive", hiding))
     }
     lines = [
         {
             "model": name,
-            **mean_with_interval(mass, "attention on hidden words", plan.cell.seed),
+            **mean_with_interval(mass, "attention on hidden words", context.experiment.seed),
             "accuracy": accuracy["first" if name == "ordinary" else "second"],
         }
         for name, mass in masses.items()
@@ -45,17 +51,17 @@ def deceptive(plan: InterventionContext, *, lam: float = 1.0, words: str | None 
     return Findings("deceptive", question, summary, pd.DataFrame(masses), runs, answer)
 
 
-def _mass(plan: InterventionContext, folder: Path, words: str | None) -> pd.Series:
-    """Per test example that has such words: the attention on them."""
-    run = plan.load(folder)
+def _mass(context: InterventionContext, folder: Path, words: str | None) -> pd.Series:
+    """Attention on the words to hide, per test example; NaN for examples without such words."""
+    run = context.load(folder)
     numbers = (
         torch.tensor([run.vocabulary.index[word] for word in words.split("+")]) if words else None
     )
-    found = []
+    masses = []
     with torch.no_grad():
-        for batch in batches_of(plan.splits.test, run.vocabulary, len(plan.splits.classes)):
+        for batch in batches_of(context.splits.test, run.vocabulary, len(context.splits.classes)):
             hidden = evidence(batch) if numbers is None else torch.isin(batch.tokens, numbers)
             record = run.model.read(batch)
             mass = masking.mean(mass_on(record, hidden).double(), record.mask.any(-1))
-            found.append(mass.masked_fill(~hidden.any(-1), torch.nan))
-    return pd.Series(torch.cat(found).numpy())
+            masses.append(mass.masked_fill(~hidden.any(-1), torch.nan))
+    return pd.Series(torch.cat(masses).numpy())

@@ -1,4 +1,4 @@
-"""Whose attention teaches best? A context-free model that must use attention from elsewhere (Wiegreffe & Pinter 2019, table 3)."""
+"""Does attention help another, context-free model? (Wiegreffe & Pinter 2019, table 3)"""
 
 from __future__ import annotations
 
@@ -7,37 +7,43 @@ from pathlib import Path
 import pandas as pd
 
 from attnaudit.core.option_limits import COUNT, NOT_NEGATIVE, limits
+from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext
-from attnaudit.training.interventions.findings import Findings
 
 
 @limits(lam=NOT_NEGATIVE, hidden=COUNT)
-def guided_mlp(plan: InterventionContext, *, lam: float = 1e-3, hidden: int = 128) -> Findings:
-    """An MLP trained with uniform attention, its own, the base's, and that of the base's adversarial twin: which does best?
+def guided_mlp(context: InterventionContext, *, lam: float = 1e-3, hidden: int = 128) -> Findings:
+    """Train an MLP with uniform attention, its own, the base's, and the adversarial twin's.
 
-    If the base's attention beats uniform and the twin's, it carries something about the words that is not the base's alone.
+    If the attention of the base beats uniform attention and the twin's, it carries information
+    about the words that other models can use.
     """
-    base = plan.base()
-    twin = plan.variant(f"twin:lam={lam:g}", base=base)
+    base = context.base()
+    twin = context.variant(f"twin:lam={lam:g}", base=base)
     encoder = f"mlp:hidden={hidden}"
-    taught: dict[str, Path] = {
-        "uniform": plan.variant("imposed:source=uniform", encoder=encoder),
-        "its own": plan.variant(encoder=encoder),
-        "the base's": plan.variant("imposed:source=base", base=base, encoder=encoder),
-        "the twin's": plan.variant("imposed:source=base", base=twin, encoder=encoder),
+    runs_by_attention: dict[str, Path] = {
+        "uniform": context.variant("imposed:source=uniform", encoder=encoder),
+        "its own": context.variant(encoder=encoder),
+        "the base's": context.variant("imposed:source=base", base=base, encoder=encoder),
+        "the twin's": context.variant("imposed:source=base", base=twin, encoder=encoder),
     }
-    reference = taught["uniform"]
     lines = []
-    for source, run in taught.items():
-        found = plan.perform(run, reference)
+    for source, run in runs_by_attention.items():
+        scores = context.perform(run, runs_by_attention["uniform"])
         lines += [
-            {"attention": source, "metric": line.metric, "score": line.first, "above uniform": line.difference,
-             "low": line.low, "high": line.high}
-            for line in found.itertuples()
-        ]  # fmt: skip
+            {
+                "attention": source,
+                "metric": line.metric,
+                "score": line.first,
+                "above uniform": line.difference,
+                "low": line.low,
+                "high": line.high,
+            }
+            for line in scores.itertuples()
+        ]
     question = "Which attention helps a context-free model most?"
-    summary, runs = pd.DataFrame(lines), (base, twin, *taught.values())
+    summary, runs = pd.DataFrame(lines), (base, twin, *runs_by_attention.values())
     return Findings(
         "guided_mlp", question, summary, pd.DataFrame(), runs, answers.guided_mlp(summary)
     )

@@ -1,4 +1,7 @@
-"""Is the attention stable? The same model from other seeds (Wiegreffe & Pinter 2019): the null band for every other comparison."""
+"""Is the attention stable? The same model from other seeds (Wiegreffe & Pinter 2019).
+
+These distances are the baseline for every other comparison.
+"""
 
 from __future__ import annotations
 
@@ -8,38 +11,42 @@ from pathlib import Path
 import pandas as pd
 
 from attnaudit.core.option_limits import Number, limits
+from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext, mean_with_interval
-from attnaudit.training.interventions.findings import Findings
 
 
 @limits(count=Number(least=2, whole=True))
-def seeds(plan: InterventionContext, *, count: int = 3) -> Findings:
-    """`count` models that differ by seed alone: JSD of attention and TVD of predictions, pair by pair and example by example."""
-    runs = seed_runs(plan, count)
-    examples = pairs_apart(plan, runs)
+def seeds(context: InterventionContext, *, count: int = 3) -> Findings:
+    """Train `count` models that differ only by seed: JSD and TVD of every pair, per example."""
+    runs = seed_runs(context, count)
+    examples = pairs_apart(context, runs)
     question = "How far apart are models that differ by seed alone?"
-    summary = summarise_pairs(examples, plan.cell.seed)
+    summary = summarise_pairs(examples, context.experiment.seed)
     return Findings("seeds", question, summary, examples, tuple(runs), answers.seeds(summary))
 
 
-def seed_runs(plan: InterventionContext, count: int) -> list[Path]:
-    return [plan.base(), *(plan.variant(seed=plan.cell.seed + step) for step in range(1, count))]
+def seed_runs(context: InterventionContext, count: int) -> list[Path]:
+    """The base and runs of the seeds that follow, `count` in all."""
+    return [
+        context.base(),
+        *(context.variant(seed=context.experiment.seed + step) for step in range(1, count)),
+    ]
 
 
-def pairs_apart(plan: InterventionContext, runs: list[Path]) -> pd.DataFrame:
-    """One line an example and pair."""
-    found = [
-        plan.diverge(a, b).assign(pair=f"{i}–{j}")
+def pairs_apart(context: InterventionContext, runs: list[Path]) -> pd.DataFrame:
+    """One line per example and pair of runs."""
+    distances = [
+        context.diverge(a, b).assign(pair=f"{i}–{j}")
         for (i, a), (j, b) in combinations(enumerate(runs), 2)
     ]
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(distances, ignore_index=True)
 
 
 def summarise_pairs(examples: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """One line a pair, and one for all of them."""
+    """One line per pair, and one for all pairs."""
     groups = [(str(pair), group) for pair, group in examples.groupby("pair")]
-    # Over all pairs an example counts once, with its mean: pairs of the same example are not independent.
+    # Over all pairs an example counts once, with its mean: its pairs are not independent.
     together = examples.groupby("example_id", as_index=False)[["jsd", "tvd"]].mean()
     return pd.DataFrame(
         [

@@ -1,4 +1,4 @@
-"""Does sparser attention explain better? The same model over the sparsity of its projection (Meister et al. 2021, figure 3)."""
+"""Does sparser attention explain better? One model per projection (Meister et al. 2021, fig. 3)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 
 from attnaudit.core.option_limits import Joined, Number, limits
+from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext
-from attnaudit.training.interventions.findings import Findings
 
-_SHOWN = {
+# (audit, measure, metric) -> column of the summary.
+_COLUMNS = {
     ("agreement", "gradient", "tau"): "tau_gradient",
     ("agreement", "random", "tau"): "tau_random",
     ("furthest", "", "jsd"): "furthest_jsd",
@@ -25,9 +26,13 @@ _SHOWN = {
     lams=Joined(Number(below=1), or_none=True), alphas=Joined(Number(above=1, most=2), or_none=True)
 )
 def sparsity(
-    plan: InterventionContext, *, lams: str = "-4+-1+0+0.5+0.9", alphas: str = "1.25+1.5+2"
+    context: InterventionContext, *, lams: str = "-4+-1+0+0.5+0.9", alphas: str = "1.25+1.5+2"
 ) -> Findings:
-    """sparsegen over lam (numbers joined by +, below 1) and entmax over alpha: agreement with gradients, furthest attention, accuracy."""
+    """Train models with sparsegen over lam and entmax over alpha, and compare them with softmax.
+
+    Values are joined by +. Compared: agreement with gradients, the furthest attention with the
+    same prediction, and accuracy.
+    """
     settings = [("softmax", float("nan"), "softmax")]
     settings += [
         ("sparsegen", float(lam), f"sparsegen:lam={lam}") for lam in str(lams).split("+") if lam
@@ -39,9 +44,9 @@ def sparsity(
     ]
     lines, runs = [], []
     for name, value, projection in settings:
-        run = plan.variant(projection=projection)
+        run = context.variant(projection=projection)
         runs.append(run)
-        lines.append({"projection": name, "value": value, **_numbers(plan, run)})
+        lines.append({"projection": name, "value": value, **_numbers(context, run)})
     question = "What changes with the sparsity of the attention?"
     summary = pd.DataFrame(lines)
     return Findings(
@@ -49,11 +54,11 @@ def sparsity(
     )
 
 
-def _numbers(plan: InterventionContext, folder: Any) -> dict[str, float]:
-    results = plan.load(folder).results
-    found: dict[str, float] = {"accuracy": results.about["run"]["performance"]["accuracy"]}
-    for (audit, measure, metric), name in _SHOWN.items():
+def _numbers(context: InterventionContext, folder: Any) -> dict[str, float]:
+    results = context.load(folder).results
+    numbers: dict[str, float] = {"accuracy": results.about["run"]["performance"]["accuracy"]}
+    for (audit, measure, metric), name in _COLUMNS.items():
         line = results.line(audit, metric, measure)
         for column, end in (("mean", ""), ("low", "_low"), ("high", "_high")):
-            found[f"{name}{end}"] = math.nan if line is None else float(line[column])
-    return found
+            numbers[f"{name}{end}"] = math.nan if line is None else float(line[column])
+    return numbers

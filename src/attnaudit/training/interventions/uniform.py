@@ -1,27 +1,27 @@
-"""Is attention needed? The same model trained with uniform, or with random, attention (Wiegreffe & Pinter 2019)."""
+"""Is attention needed? Train with uniform or random attention (Wiegreffe & Pinter 2019)."""
 
 from __future__ import annotations
 
 import pandas as pd
 
+from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext
-from attnaudit.training.interventions.findings import Findings
 
 
-def uniform(plan: InterventionContext) -> Findings:
-    """Trained from scratch with uniform attention: how much performance is lost?"""
-    base, other = plan.base(), plan.variant(projection="uniform")
+def uniform(context: InterventionContext) -> Findings:
+    """Train from scratch with uniform attention: how much performance is lost?"""
+    base, other = context.base(), context.variant(projection="uniform")
     question = "Does the model do worse when it is trained with uniform attention?"
-    lost = plan.perform(base, other).rename(columns={"first": "trained", "second": "uniform"})
+    lost = context.perform(base, other).rename(columns={"first": "trained", "second": "uniform"})
     answer = answers.without_attention(lost, "uniform")
     return Findings("uniform", question, lost, pd.DataFrame(), (base, other), answer)
 
 
-def random(plan: InterventionContext) -> Findings:
-    """Trained from scratch with attention drawn at random for each text."""
-    base, other = plan.base(), plan.variant("imposed:source=random")
+def random(context: InterventionContext) -> Findings:
+    """Train from scratch with attention drawn at random for each text."""
+    base, other = context.base(), context.variant("imposed:source=random")
     question = "Does the model do worse when it is trained with random attention?"
-    lost = plan.perform(base, other).rename(columns={"first": "trained", "second": "random"})
+    lost = context.perform(base, other).rename(columns={"first": "trained", "second": "random"})
     answer = answers.without_attention(lost, "random")
     return Findings("random", question, lost, pd.DataFrame(), (base, other), answer)

@@ -1,4 +1,7 @@
-"""Objectives: (model, batch) -> loss, a scalar to minimise. Those that need more (a base, words to hide) are made by a function of it."""
+"""Objectives: (model, batch) -> loss, a scalar to minimise.
+
+Those that need more, such as a base model or words to hide, are returned by a function of it.
+"""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Learn to give the label."""
+"""Learn to predict the label."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ def cross_entropy(model: AttentionModel, batch: Batch) -> Tensor:
 
 
 def label_loss(logits: Tensor, batch: Batch) -> Tensor:
+    """Cross-entropy of logits (B,C) with the labels of the batch, over the candidate classes."""
     if batch.labels is None:
         raise InputError("Training needs a label for every example; this batch has none.")
     if batch.classes is not None:

@@ -1,4 +1,4 @@
-"""Learn the task while keeping attention off certain words (Pruthi et al. 2020): can the heatmap be made to lie?"""
+"""Learn the task while keeping attention off certain words (Pruthi et al. 2020)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from attnaudit.core.errors import InputError
 from attnaudit.core.option_limits import NOT_NEGATIVE, limits
 from attnaudit.training.objectives.cross_entropy import label_loss
 
-Impermissible = Callable[
-    [Batch], Tensor
-]  # batch -> (B,T) bool, the tokens that must not be attended
+# Batch -> (B,T) bool: the tokens that must not be attended to.
+Impermissible = Callable[[Batch], Tensor]
 
 
 @limits(lam=NOT_NEGATIVE)
 def deceptive(
     impermissible: Impermissible, *, lam: float
 ) -> Callable[[AttentionModel, Batch], Tensor]:
-    """The objective -ln p(label) - lam · ln(1 - attention on impermissible tokens), mean over the rows that attend to anything, and batch."""
+    """The objective -ln p(label) - lam · ln(1 - attention on impermissible tokens).
+
+    The second term is the mean over the rows that are not padding.
+    """
 
     def objective(model: AttentionModel, batch: Batch) -> Tensor:
         record = model.read(batch)
         mass = mass_on(record, impermissible(batch))
-        # A text of nothing but impermissible words cannot obey; the bound keeps its loss finite.
+        # The bound keeps the loss finite for a text of impermissible words only.
         off = (1 - mass).clamp_min(1e-6).log()
         return label_loss(record.logits, batch) - lam * off[record.mask.any(-1)].mean()
 
@@ -34,20 +36,16 @@ def deceptive(
 
 
 def mass_on(record: Record, tokens: Tensor) -> Tensor:
-    """Attention on the items of the tokens (B,T): (B,R)."""
-    items = (
-        masking.to_items(
-            tokens.to(record.alpha.dtype), record.item_of_token, record.content.shape[1]
-        )
-        > 0
-    )
+    """Total attention (B,R) on the items of the marked tokens (B,T)."""
+    marked = tokens.to(record.alpha.dtype)
+    items = masking.to_items(marked, record.item_of_token, record.content.shape[1]) > 0
     return masking.total(record.alpha, items[:, None] & record.mask)
 
 
 def evidence(batch: Batch) -> Tensor:
-    """The known evidence is what must not be seen."""
+    """The known evidence of the batch, as the tokens to hide."""
     if batch.evidence is None:
         raise InputError(
-            "deceptive needs to know which words to hide: give words=…, or data with known evidence."
+            "deceptive needs words to hide: give words=…, or use data with known evidence."
         )
     return batch.evidence

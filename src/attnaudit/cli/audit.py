@@ -1,0 +1,193 @@
+"""`attnaudit audit`: a saved Hugging Face classifier and a file of texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from attnaudit.cli.options import (
+    Audits,
+    Device,
+    FailIf,
+    Measures,
+    split_labels,
+    split_names,
+    split_numbers,
+)
+from attnaudit.cli.runs import print_gate
+from attnaudit.core.errors import OutputError
+
+if TYPE_CHECKING:
+    from attnaudit.results.results import Results
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command()(audit)
+
+
+def audit(
+    model_dir: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder with config.json, model.safetensors and the tokenizer, as "
+            "save_pretrained writes it."
+        ),
+    ],
+    data: Annotated[
+        Path, typer.Option(help="csv, tsv, jsonl, json or parquet file, one text per row.")
+    ],
+    text_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the texts. Inferred from its name if omitted: text, review, sentence, …"
+        ),
+    ] = None,
+    label_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the labels, by name or number of the model's classes. Optional; "
+            "without labels there is no accuracy."
+        ),
+    ] = None,
+    pair_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the second text, for models that read pairs. Inferred for premise "
+            "and hypothesis, sentence1 and sentence2, …"
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Class names for the file's labels: pos=positive,neg=negative."),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="Of a csv file: one character, or tab. Inferred if omitted."),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a text file, for example cp1252; default: UTF-8, or by its byte order mark."
+        ),
+    ] = None,
+    layers: Annotated[
+        str,
+        typer.Option(help="Layers to audit: last, all, or numbers joined by + (0 is the lowest)."),
+    ] = "last",
+    heads: Annotated[
+        str, typer.Option(help="Attention heads to audit: all, or numbers joined by +.")
+    ] = "all",
+    leave_out: Annotated[
+        str, typer.Option(help="How a word is left out: delete, mask or pad.")
+    ] = "delete",
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Audit this many of the texts, with the labels in proportion; default: all."
+        ),
+    ] = None,
+    audits: Audits = None,
+    measures: Measures = None,
+    other_models: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folder of another training of the same model, to see whether the attention is "
+            "stable; may be repeated."
+        ),
+    ] = None,
+    max_length: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum number of tokens; longer texts are cut and counted. Default: the "
+            "model's own limit."
+        ),
+    ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Skip rows that cannot be read, and count them.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Random seed of the sample and of all draws.")] = 0,
+    device: Device = "cpu",
+    dtype: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
+    fail_if: FailIf = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results and the report.")] = Path(
+        "audit"
+    ),
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace results that are already in the folder.")
+    ] = False,
+) -> None:
+    """Audit your own model: may its attention be shown as an explanation?
+
+    Nothing is trained and nothing is downloaded. Prints the card and writes the results with an
+    HTML report. Questions that need retraining are marked on the card.
+
+    Example: `attnaudit audit my-model --data reviews.csv --sample 200`
+    """
+    from attnaudit.auditing.audit_files import audit_files
+    from attnaudit.data.reading.option_names import in_command
+    from attnaudit.results.gate import check_conditions
+
+    if fail_if is not None:
+        check_conditions(fail_if)  # now, not after the audit
+    try:
+        results = audit_files(
+            model_dir,
+            data,
+            text=text_column,
+            label=label_column,
+            pair=pair_column,
+            labels=split_labels(labels),
+            delimiter=delimiter,
+            encoding=encoding,
+            layers=split_numbers(layers),
+            heads=split_numbers(heads),
+            leave_out=leave_out,
+            sample=sample,
+            audits=split_names(audits),
+            measures=split_names(measures),
+            other_models=other_models or (),
+            max_length=max_length,
+            skip_bad=skip_bad,
+            seed=seed,
+            device=device,
+            dtype=dtype,
+            out=out,
+            force=force,
+            on_message=lambda text: typer.echo(text, err=True),
+            spell=in_command,
+        )
+    except OutputError as error:
+        if error.results is not None:
+            _print_results(error.results)  # type: ignore[arg-type]  # Results
+        raise
+    _print_results(results)
+    typer.echo(f"\nResults: {out}")
+    typer.echo(f"Report: {out / 'report.html'}")
+    if fail_if is not None:
+        print_gate(results, fail_if)
+
+
+def _print_results(results: Results) -> None:
+    """What was audited, what was skipped or cut, and the card."""
+    about, texts = results.about["model"], results.about["texts"]
+    rows, skipped = results.about["rows"], texts["skipped"]
+    typer.echo(
+        f"{about['model']}, layer {', '.join(map(str, about['layers']))}, "
+        f"{rows} row{'s' if rows > 1 else ''} of attention; {texts['audited']} texts."
+    )
+    if count := skipped["rows"]:
+        reasons = ", ".join(f"{many:,} {reason}" for reason, many in skipped["reasons"].items())
+        typer.echo(f"{count:,} row{'s were' if count > 1 else ' was'} skipped: {reasons}.")
+    if texts["audited"] < texts["read"]:
+        typer.echo(
+            f"{texts['audited']} of {texts['read']} texts were audited, with the labels in "
+            "proportion."
+        )
+    if cut := results.about.get("truncated"):
+        typer.echo(
+            f"{cut} text{'s were' if cut > 1 else ' was'} longer than the model reads and cut."
+        )
+    typer.echo(str(results.card()))

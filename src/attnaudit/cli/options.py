@@ -1,0 +1,105 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from attnaudit.core.errors import InputError
+
+Audits = Annotated[
+    str | None,
+    typer.Option(
+        help="Comma-separated names, or all; default: the usual ones. See `attnaudit list`."
+    ),
+]
+Measures = Annotated[
+    str | None,
+    typer.Option(
+        help="Comma-separated names, or all; default: the usual ones. See `attnaudit list`."
+    ),
+]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        help="Folder of the corpora; default: the environment variable ATTNAUDIT_DATA, else the "
+        "user's cache folder.",
+    ),
+]
+Device = Annotated[str, typer.Option(help="cpu or cuda.")]
+FailIf = Annotated[
+    str | None,
+    typer.Option(
+        help="Exit with code 3 if any of these conditions holds: "
+        '"matters=no; points!=yes; permutation/tvd_median<0.05". See `attnaudit gate --help`.'
+    ),
+]
+
+
+def split_names(text: str | None) -> tuple[str, ...] | None:
+    """Names separated by commas; a comma between the options of one name does not separate.
+
+    >>> split_names("furthest:epsilon=0.05,fidelity=code,permutation")
+    ('furthest:epsilon=0.05,fidelity=code', 'permutation')
+    """
+    if not text:
+        return None
+    names: list[str] = []
+    for piece in text.split(","):
+        if names and "=" in piece and ":" not in piece:
+            names[-1] += f",{piece}"
+        else:
+            names.append(piece.strip())
+    return tuple(names)
+
+
+def split_numbers(text: str) -> str | list[int]:
+    """Whole numbers joined by +; a word stays as it is.
+
+    >>> split_numbers("0+3"), split_numbers("all")
+    ([0, 3], 'all')
+    """
+    parts = text.split("+")
+    if all(part.lstrip("-").isdigit() for part in parts):
+        return [int(part) for part in parts]
+    return text
+
+
+def split_labels(text: str | None) -> dict[str, str] | None:
+    """Labels of a file with the class names they stand for.
+
+    >>> split_labels("pos=positive,neg=negative")
+    {'pos': 'positive', 'neg': 'negative'}
+    """
+    if text is None:
+        return None
+    pairs = [part.partition("=") for part in text.split(",")]
+    names = {label.strip(): name.strip() for label, _, name in pairs}
+    if not all(label and name for label, name in names.items()) or len(names) < len(pairs):
+        raise InputError(
+            "--labels must be label=CLASS, separated by commas and each label once, got "
+            f"{text!r}. Write for example --labels pos=positive,neg=negative."
+        )
+    return names
+
+
+def renamed(old: str, old_value: Any, new: str, new_value: Any) -> Any:
+    """The value of an option that may be given under its old name, which is deprecated."""
+    if old_value is None:
+        return new_value
+    if new_value is not None:
+        raise InputError(f"{old} is the old name of {new}; give only {new}.")
+    deprecated(old, new)
+    return old_value
+
+
+def deprecated(old: str, new: str) -> None:
+    """Say on the standard error that a name has changed."""
+    typer.secho(
+        f"attnaudit: {old} is deprecated and will be removed in the next version. Use {new}.",
+        fg="yellow",
+        err=True,
+    )

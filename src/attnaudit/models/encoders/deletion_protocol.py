@@ -1,0 +1,38 @@
+"""How an encoder reports which hidden states change when an item is deleted.
+
+An encoder may have a method `deletions(embeddings (B,T,E), mask (B,T), hidden (B,T,H))`, where
+`hidden` is its output. It computes what all deletions share and returns a function of a range of
+positions, `start` and `stop`, which gives the `StateChanges`. Items keep their positions: the
+deleted one is to be masked. There are no gradients. If the encoder has an attribute
+`fewest_deletions`, reading again is faster for fewer deletions than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class StateChanges(NamedTuple):
+    """The states that K = stop - start deletions change; each deletes one position in all texts."""
+
+    where: Tensor  # (K,W) int64, the items that may have changed; T stands for none
+    hidden: Tensor  # (K,B,W,H), their new states; undefined on padding and at the deleted item
+
+
+Deletions = Callable[[int, int], StateChanges]
+
+
+def nothing_changes(hidden: Tensor) -> Deletions:
+    """Return the changes for an encoder without context: none."""
+
+    def changed(start: int, stop: int) -> StateChanges:
+        nowhere = torch.empty(stop - start, 0, dtype=torch.int64, device=hidden.device)
+        return StateChanges(
+            nowhere, hidden.new_empty(stop - start, len(hidden), 0, hidden.shape[2])
+        )
+
+    return changed

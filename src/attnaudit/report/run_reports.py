@@ -1,0 +1,49 @@
+"""The report of finished runs, as one page or as a static site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from attnaudit.core.output_files import check_file
+from attnaudit.report.page import write_page
+from attnaudit.report.site import check_site, write_site
+from attnaudit.results.store import find_runs, load_readable
+
+
+class ReportOutput(NamedTuple):
+    """The page that was written, and the number of runs on it."""
+
+    path: Path
+    runs: int
+
+
+def report(
+    runs: str | Path | Iterable[str | Path],
+    out: str | Path = "report.html",
+    *,
+    site: str | Path | None = None,
+) -> ReportOutput:
+    """Write one HTML page about finished runs. Does what `attnaudit report` does.
+
+    Parameters
+    ----------
+    runs : run directories, or folders that hold some. Runs that cannot be read are named and left
+        out.
+    out : the page to write.
+    site : write a static site with every stored example into this folder instead.
+
+    Examples
+    --------
+    >>> report("runs", "report.html").path  # doctest: +SKIP
+    """
+    check_file(Path(out)) if site is None else check_site(Path(site))
+    listed = [runs] if isinstance(runs, str | Path) else runs
+    found = load_readable(find_runs(map(Path, listed)))
+    # Runs with the default audits first; those that an intervention compares with have fewer.
+    found.sort(key=lambda run: run[1].about["run"].get("choices", {}).get("audits") is not None)
+    folders, results = [folder for folder, _ in found], [results for _, results in found]
+    if site is None:
+        return ReportOutput(write_page(results, Path(out), folders=folders), len(found))
+    return ReportOutput(write_site(results, Path(site), folders=folders), len(found))

@@ -1,0 +1,67 @@
+"""Checks of stored results: are the files what was written, and does a release condition hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from attnaudit.results.checksums import find_results, verify_folder
+from attnaudit.results.gate import conditions_met
+from attnaudit.results.results import Results
+from attnaudit.results.store import load_results
+
+
+class Verification(NamedTuple):
+    """The state of one folder of results, in words, and whether it is damaged."""
+
+    folder: Path
+    state: str
+    damaged: bool
+
+
+def verify(folders: str | Path | Iterable[str | Path]) -> list[Verification]:
+    """Compare every stored file with the checksum that was written with it.
+
+    Parameters
+    ----------
+    folders : run directories, findings, or folders that hold some.
+
+    Returns
+    -------
+    One `Verification` per run or findings, in the order of the folders.
+
+    Examples
+    --------
+    >>> damaged = [each.folder for each in verify("runs") if each.damaged]  # doctest: +SKIP
+    """
+    listed = [folders] if isinstance(folders, str | Path) else folders
+    states = {each: verify_folder(each) for each in find_results(map(Path, listed))}
+    return [
+        Verification(folder, state, state.startswith("damaged")) for folder, state in states.items()
+    ]
+
+
+def gate(run: Results | str | Path, fail_if: str) -> list[str]:
+    """The conditions that hold for a run: a release gate is open if there are none.
+
+    Parameters
+    ----------
+    run : results, or the run directory that holds them.
+    fail_if : conditions, separated by semicolons, as in `attnaudit gate --help`.
+
+    Returns
+    -------
+    Each condition that holds, with what was found. A mean that is missing or NaN holds every
+    condition on it.
+
+    Examples
+    --------
+    >>> from attnaudit import audit
+    >>> from attnaudit.models.glass import Glass, glass_batch
+    >>> results = audit(Glass("oracle"), glass_batch(30), audits=["permutation"])
+    >>> gate(results, "permutation/tvd_median<0")
+    []
+    """
+    results = run if isinstance(run, Results) else load_results(run)
+    return conditions_met(results, fail_if)

@@ -1,0 +1,60 @@
+"""Run an intervention: train the models it compares and store what it found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from attnaudit.core import registry
+from attnaudit.results import store
+from attnaudit.training.experiment import make_experiment
+from attnaudit.training.interventions import INTERVENTIONS, Findings, InterventionContext
+
+
+class InterventionOutput(NamedTuple):
+    """What an intervention found, and the folder where it is stored."""
+
+    findings: Findings
+    folder: Path
+
+
+def intervene(
+    intervention: str,
+    dataset: str = "babi:task=1",
+    *,
+    out: str | Path = "runs",
+    preset: str | None = None,
+    data_dir: str | Path | None = None,
+    device: str = "cpu",
+    show_progress: bool = True,
+    **choices: Any,
+) -> InterventionOutput:
+    """Train the models that an intervention needs, compare them, and store the findings.
+
+    Does what `attnaudit run --intervention` does. Finished runs are used again.
+
+    Parameters
+    ----------
+    intervention : name with options: "seeds:count=3", "adversarial:lams=0.001+0.01".
+    dataset, preset, **choices : of the base model, as for `make_experiment`.
+    out : folder that holds the run directories and the findings.
+    data_dir : folder of the corpora; if omitted, the environment variable ATTNAUDIT_DATA, else the
+        user's cache folder.
+
+    Examples
+    --------
+    >>> print(intervene("uniform", "keyword", epochs=1).findings.answer)  # doctest: +SKIP
+    """
+    experiment = make_experiment(dataset, preset=preset, **choices)
+    function = registry.find(INTERVENTIONS, intervention, "intervention")
+    folder = None if data_dir is None else Path(data_dir)
+    context = InterventionContext(experiment, Path(out), folder, device, show_progress)
+    findings = function(context)
+    name = store.run_name(
+        {
+            **experiment.choices(),
+            "dataset": f"{findings.name}-{experiment.dataset}",
+            "intervention": intervention,
+        }
+    )
+    return InterventionOutput(findings, findings.save(context.out / name))

@@ -1,0 +1,412 @@
+"""No command loses a user's file: outputs replace only what attnaudit itself wrote."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import typer
+
+import attnaudit
+from attnaudit.auditing.audit import audit
+from attnaudit.cli import app, main
+from attnaudit.core.errors import InputError, OutputError
+from attnaudit.core.output_files import MANIFEST, check_file
+from attnaudit.models.glass import Glass, glass_batch
+from attnaudit.results import checksums, store
+from attnaudit.results.results import Results
+from attnaudit.training.runner import find_place, run_experiment
+from finished_runs import finished
+from tiny_transformers import tiny
+
+RUN = [
+    "run",
+    "--dataset",
+    "keyword:train=30,dev=10,test=12",
+    "--encoder",
+    "average",
+    "--epochs",
+    "1",
+]
+
+
+FAST = ["--audits", "uniform_attention", "--measures", "random"]
+
+
+def call(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
+    """The command as a user runs it, and its exit code."""
+    monkeypatch.setattr(sys, "argv", ["attnaudit", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return audit(
+        Glass("oracle"),
+        glass_batch(8),
+        audits=["permutation"],
+        measures=["random"],
+        show_progress=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return finished(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def model_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("holds a model") / "model"
+    for part in tiny("bert"):
+        part.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "data" / "texts.csv"
+    path.parent.mkdir()
+    path.write_text("text\ngood film\nbad film\n", encoding="utf-8")
+    return path
+
+
+def thesis(folder: Path) -> dict[str, bytes]:
+    """Foreign files that stand in every place a command might write to."""
+    for name in (
+        "thesis.tex",
+        "report.html",
+        "lesson.html",
+        "index.html",
+        "run.json",
+        "notes/chapter 1.txt",
+    ):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("three years of work", encoding="utf-8")
+    return snapshot(folder)
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+# Every command with an option that names an output, and how it is called on a folder with foreign
+# files in it. "folder" options get the folder itself; "file" options each of its files.
+Arguments = Callable[[Path, Path, Path], list[object]]
+
+
+COMMANDS: dict[tuple[str, str], tuple[str, Arguments]] = {
+    ("run", "--out"): ("holds", lambda run, model, data: [*RUN[1:], *FAST]),
+    ("audit", "--out"): ("folder", lambda run, model, data: [model, "--data", data, *FAST]),
+    ("report", "--out"): ("file", lambda run, model, data: [run]),
+    ("report", "--site"): ("site", lambda run, model, data: [run]),
+    ("figures", "--out"): (
+        "holds",
+        lambda run, model, data: [run, "--only", "flip_table", "--format", "png"],
+    ),
+    ("tables", "--out"): ("holds", lambda run, model, data: [run, "--only", "summary"]),
+    ("lesson", "--out"): ("file", lambda run, model, data: []),
+    ("reproduce", "--out"): (
+        "skipped",
+        lambda run, model, data: [],
+    ),  # its runs are run's, its table a table's: tested there
+}
+
+
+def output_options() -> set[tuple[str, str]]:
+    found = set()
+    group = typer.main.get_command(app)
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        for command_name, each in {name: command, **getattr(command, "commands", {})}.items():
+            for parameter in each.params:
+                if {"--out", "--site"} & set(parameter.opts):
+                    found.add((command_name, parameter.opts[0]))
+    return found
+
+
+def test_every_command_that_writes_is_tested_on_foreign_files() -> None:
+    assert output_options() == set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [key for key, (kind, _) in COMMANDS.items() if kind != "skipped"]
+)
+@pytest.mark.parametrize("force", [False, True])
+def test_foreign_files_survive_every_command(
+    command: str,
+    option: str,
+    force: bool,
+    run: Path,
+    model_dir: Path,
+    texts: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kind, arguments = COMMANDS[command, option]
+    folder = tmp_path / "mine"
+    before = thesis(folder)
+    targets = sorted(folder.iterdir()) if kind == "file" else [folder]
+    for target in targets:
+        line = [command, *arguments(run, model_dir, texts), option, target]
+        if force and command in ("run", "audit"):
+            line.append("--force")
+        code = call(line, monkeypatch)
+        assert code == (0 if kind == "holds" else 2), (line, code)
+        after = snapshot(folder)
+        assert {name: after.get(name) for name in before} == before
+        if kind != "holds":
+            assert set(after) == set(before)
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_folders_that_are_not_for_results_are_rejected_before_any_work(
+    model_dir: Path,
+    texts: Path,
+    tmp_path: Path,
+    results: Results,
+    monkeypatch: pytest.MonkeyPatch,
+    force: bool,
+) -> None:
+    home = tmp_path / "home"
+    inside = home / "work" / "here"
+    inside.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(inside)
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    os.mkfifo(tmp_path / "pipe")
+    places = [
+        ".",
+        "..",
+        home,
+        "/",
+        "/dev/null",
+        tmp_path / "file",
+        tmp_path / "pipe",
+        model_dir,
+        model_dir.parent,
+        texts.parent,
+    ]
+    before = snapshot(tmp_path), snapshot(model_dir)
+    for place in places:
+        line = [
+            "audit",
+            model_dir,
+            "--data",
+            texts,
+            *FAST,
+            "--out",
+            place,
+            *(["--force"] if force else []),
+        ]
+        assert call(line, monkeypatch) == 2, place
+        if place not in (model_dir.parent,):  # save() does not know of the model
+            with pytest.raises(InputError):
+                results.save(place, force=force)
+    assert (snapshot(tmp_path), snapshot(model_dir)) == before
+
+
+def test_without_room_for_the_page_the_card_was_printed_and_the_results_are_kept(
+    model_dir: Path,
+    texts: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def full(path: Path, content: object, **options: object) -> Path:
+        raise OutputError(errno.ENOSPC, f"Cannot write {path}: No space left on device")
+
+    monkeypatch.setattr("attnaudit.report.page.write_file", full)
+    assert (
+        call(["audit", model_dir, "--data", texts, *FAST, "--out", tmp_path / "out"], monkeypatch)
+        == 2
+    )
+    printed = capsys.readouterr()
+    assert "does it matter?" in printed.out
+    assert "attnaudit report" in printed.err
+    assert "Traceback" not in printed.err
+    assert store.is_complete(tmp_path / "out")
+
+
+def test_a_run_that_cannot_be_stored_still_shows_its_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("attnaudit.training.runner.save_file", full)
+    assert call([*RUN, *FAST, "--out", tmp_path / "runs"], monkeypatch) == 2
+    printed = capsys.readouterr()
+    assert "does it matter?" in printed.out
+    assert "No space left on device" in printed.err
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["/dev/full", "/dev/null"])
+def test_a_page_never_takes_the_place_of_a_device(
+    place: str, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = os.stat(place)
+    assert call(["report", run, "--out", place], monkeypatch) == 2
+    assert os.stat(place) == before
+    with pytest.raises(InputError, match="is a device"):
+        check_file(Path(place))
+
+
+def test_a_page_named_as_a_folder_is_rejected_in_words(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in (["report", run], ["lesson"]):
+        assert call([*command, "--out", tmp_path], monkeypatch) == 2
+        assert "is a folder" in capsys.readouterr().err
+
+
+def test_a_table_that_was_edited_is_not_written_over(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["tables", run, "--only", "runs", "--format", "csv", "--out", tmp_path]
+    assert call(line, monkeypatch) == 0
+    (table,) = tmp_path.glob("*.csv")
+    written = table.read_bytes()
+    assert call(line, monkeypatch) == 0
+    table.write_bytes(written + b"mine\n")
+    assert call(line, monkeypatch) == 2
+    assert table.read_bytes() == written + b"mine\n"
+    assert "was changed since" in capsys.readouterr().err
+    table.unlink()
+    assert call(line, monkeypatch) == 0
+    assert table.read_bytes() == written
+
+
+@pytest.mark.parametrize(
+    "command", [["report"], ["figures", "--only", "flip_table", "--format", "png"]]
+)
+def test_many_processes_writing_one_output_all_succeed(
+    command: list[str], run: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / ("page.html" if command[0] == "report" else "figures")
+    line = [
+        sys.executable,
+        "-m",
+        "attnaudit",
+        command[0],
+        str(run),
+        *command[1:],
+        "--out",
+        str(out),
+    ]
+    running = [
+        subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(6)
+    ]
+    for each in running:
+        _, error = each.communicate(timeout=120)
+        assert each.returncode == 0, error.decode()
+    assert not [each for each in tmp_path.rglob(".*") if each.name != MANIFEST]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_command_says_what_was_kept(
+    number: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    line = [
+        sys.executable,
+        "-m",
+        "attnaudit",
+        "run",
+        "--dataset",
+        "keyword:train=200,dev=20,test=30",
+        "--encoder",
+        "average",
+        "--epochs",
+        "1",
+        *FAST,
+        "--intervention",
+        "seeds:count=60",
+        "--out",
+        str(tmp_path / "runs"),
+    ]
+    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    for _ in range(1200):
+        if len(store.find_runs([tmp_path / "runs"])) > 1:
+            break
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == code, error
+    assert "interrupted. Kept, each complete:" in error
+    assert "Traceback" not in error
+    left = list((tmp_path / "runs").iterdir())
+    assert left
+    assert all(store.is_complete(each) for each in left)
+
+
+def test_an_edited_file_gets_a_run_next_to_the_old_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from attnaudit.training.experiment import make_experiment
+
+    rows = [f"good film {'so ' * n},pos\nbad film {'so ' * n},neg" for n in range(30)]
+    data = tmp_path / "mine.csv"
+    data.write_text("\n".join(["text,label", *rows]), encoding="utf-8")
+    cell = make_experiment(
+        str(data),
+        encoder="average",
+        embedding=8,
+        epochs=1,
+        audits=("uniform_attention",),
+        measures=("random",),
+    )
+    first = run_experiment(cell, tmp_path / "runs", show_progress=False)
+    before = snapshot(first)
+    assert find_place(cell, tmp_path / "runs").done
+    data.write_text("\n".join(["text,label", *rows, "a new line,pos"]), encoding="utf-8")
+    second = run_experiment(cell, tmp_path / "runs", show_progress=False)
+    assert second != first
+    assert "the data has changed" in caplog.text
+    assert snapshot(first) == before
+    assert run_experiment(cell, tmp_path / "runs", show_progress=False) == second
+    assert find_place(cell, tmp_path / "runs").done
+    # Stored by its name: nothing says where on the machine it lies.
+    assert all(str(tmp_path) not in (each / "run.json").read_text() for each in (first, second))
+    attnaudit.load(first)
+
+
+def test_force_keeps_a_corpus_audit_of_the_same_model_and_names_one_that_no_longer_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = [*RUN, *FAST, "--out", tmp_path]
+    assert call(line, monkeypatch) == 0
+    (folder,) = store.find_runs([tmp_path])
+    for name in ("fits", "mutual_information-seed_0"):
+        (folder / name).mkdir()
+        pd.DataFrame({"metric": ["x"], "value": [1.0]}).to_parquet(
+            folder / name / "summary.parquet"
+        )
+        checksums.write_mark(
+            folder / name / "corpus_audit.json",
+            {"name": name, "question": "?", "versions": store.versions()},
+        )
+    assert call([*line, "--force"], monkeypatch) == 0
+    assert (folder / "fits" / "corpus_audit.json").is_file()
+    capsys.readouterr()
+    monkeypatch.setattr(
+        "attnaudit.training.runner._still_fits", lambda findings, draft: findings.name == "fits"
+    )
+    assert call([*line, "--force"], monkeypatch) == 0
+    assert (folder / "fits").is_dir()
+    assert not (folder / "mutual_information-seed_0").exists()
+    assert "mutual_information-seed_0" in capsys.readouterr().err

@@ -1,0 +1,80 @@
+"""The five questions have one definition, and docs/card.md states the same rules."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from attnaudit.results.card import Card
+from attnaudit.results.questions import DECIDING, NO, PARTLY, YES, Question, Thresholds
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "card.md"
+
+
+def section(question: Question) -> str:
+    """The part of docs/card.md under the question's own heading."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    (body,) = re.findall(
+        rf"^### {re.escape(question.wording)}\n(.*?)(?=^##)", text, flags=re.MULTILINE | re.DOTALL
+    )
+    return body
+
+
+@pytest.mark.parametrize("question", Question)
+def test_the_documentation_names_the_deciding_metrics_and_thresholds(question: Question) -> None:
+    body = section(question)
+    for name in question.metrics:
+        metric, _, measure = name.partition("@")
+        assert f"`{metric}`" in body
+        assert not measure or measure in body
+    (yes,), (no,) = (re.findall(rf"\*\*{word}\*\* if (.*)", body) for word in ("yes", "no"))
+    more = question.thresholds.yes >= question.thresholds.no
+    assert f"{'>' if more else '<'} {question.thresholds.yes}" in yes
+    assert f"{'<' if more else '>'} {question.thresholds.no}" in no
+
+
+def test_the_documentation_lists_the_questions_in_the_order_of_the_card() -> None:
+    headings = re.findall(r"^### (.*\?)$", DOCUMENT.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert headings == [question.wording for question in Question]
+
+
+def test_a_question_is_found_by_its_key_or_its_wording() -> None:
+    for question in Question:
+        assert Question.find(question.key) is Question.find(question.wording) is question
+    assert Question.find("is it pretty?") is None
+    assert [question.key for question in Question] == [
+        "needed",
+        "matters",
+        "points",
+        "only_story",
+        "stable",
+    ]
+
+
+def test_the_verdict_depends_on_three_questions() -> None:
+    assert DECIDING == (Question.MATTERS, Question.POINTS, Question.ONLY_STORY)
+    assert all(question.denial for question in DECIDING)
+
+
+def test_a_card_without_a_question_says_which_it_has() -> None:
+    with pytest.raises(KeyError, match=r"no question 'is it pretty\?'"):
+        Card(())["is it pretty?"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.11, 0.3, (YES, False)),
+        (0.1, 0.3, (PARTLY, True)),
+        (0.02, 0.1, (PARTLY, False)),
+        (0.0, 0.019, (NO, False)),
+        (0.0, 0.02, (PARTLY, True)),
+    ],
+)
+def test_lower_is_better_mirrors_higher_is_better(
+    low: float, high: float, expected: tuple[str, bool]
+) -> None:
+    assert Thresholds(yes=0.1, no=0.02).judge(low, high) == expected
+    assert Thresholds(yes=-0.1, no=-0.02).judge(-high, -low) == expected
