@@ -135,7 +135,7 @@ def test_nan_attention_is_rejected_naming_the_examples() -> None:
     with pytest.raises(
         InputError,
         match=r"NaN or infinite attention for 2 of 8 examples, such as glass/2, glass/5. "
-        "Nothing can be audited",
+        "They cannot be audited",
     ):
         quick(with_alpha(spoil))
 

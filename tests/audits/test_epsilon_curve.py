@@ -39,5 +39,5 @@ def test_without_a_readout_the_curve_runs_only_with_search() -> None:
         AUDITS["epsilon_curve"](model, more, scores, 0)
     with pytest.raises(NotApplicable, match="every ε takes a search"):
         AUDITS["epsilon_curve"](model, blind, scores, 0)
-    with pytest.raises(InputError, match="every number must be 0 or more and at most 1, got 2"):
+    with pytest.raises(InputError, match="epsilons are numbers from 0 to 1"):
         run_audit("epsilon_curve", epsilons="0.1+2")

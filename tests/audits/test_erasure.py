@@ -61,7 +61,7 @@ def test_comprehensiveness_and_sufficiency_equal_texts_shortened_by_hand(token: 
 
 
 def test_unknown_options_of_erasure_are_rejected() -> None:
-    with pytest.raises(InputError, match="form must be delete or replace, got 'blank'"):
+    with pytest.raises(InputError, match="form is delete, or replace with token"):
         run_audit("erasure", form="blank")
     for options in ({"form": "replace"}, {"token": 3}):
         with pytest.raises(InputError, match="form is delete, or replace with token"):

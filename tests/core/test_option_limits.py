@@ -78,8 +78,8 @@ def test_every_number_that_can_be_chosen_has_a_limit(
         ({"encoder": "mlp:layers=0"}, "layers of the encoder 'mlp' must be 1 or more"),
         ({"encoder": "mlp:activation=x"}, "must be relu or tanh, got 'x'"),
         ({"encoder": "cnn:filters=0"}, "filters of the encoder 'cnn' must be 1 or more"),
-        ({"encoder": "cnn:kernels=0"}, "kernels are odd numbers"),
-        ({"encoder": "cnn:kernels=1-2"}, "kernels are odd numbers"),
+        ({"encoder": "cnn:kernels=0"}, "kernels must be odd numbers"),
+        ({"encoder": "cnn:kernels=1-2"}, "kernels must be odd numbers"),
         (
             {"encoder": "transformer:heads=0"},
             "heads of the encoder 'transformer' must be 1 or more",
