@@ -68,7 +68,7 @@ def test_the_layers_are_those_of_the_encoder() -> None:
 
 def test_rollout_does_not_apply_without_layers() -> None:
     model, record = case("bilstm")
-    with pytest.raises(NotApplicable, match="bilstm:hidden=3 has no layers of self-attention"):
+    with pytest.raises(NotApplicable, match="bilstm:hidden=3 has no self-attention layers"):
         rollout(model, record, 0)
     glass = Glass("oracle")
     with pytest.raises(NotApplicable, match="no layers of self-attention below the site"):
