@@ -22,7 +22,7 @@ from attnaudit.report.figures import FIGURES, OF_FINDINGS, OF_RUN, OF_RUNS, styl
 from attnaudit.report.paper_files import write_figures
 from attnaudit.report.run_sources import Run, Sources, gather
 from attnaudit.report.write_summary import select_names
-from attnaudit.results.findings import read_corpus_findings
+from attnaudit.results.findings import read_corpus_findings, save_corpus_findings
 from attnaudit.training.interventions.findings import Findings, read_findings
 from finished_runs import HOSTILE, finished, opened, renamed_classes
 
@@ -34,7 +34,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     full = finished(out)
     finished(out, projection="sparsemax")
     finished(out, seed=5, audits=("agreement",), measures=("gradient_norm",))
-    _corpus_audit().save(full / "mutual_information-seed_0")
+    save_corpus_findings(_corpus_audit(), full / "mutual_information-seed_0")
     for each in _interventions():
         each.save(out / f"{each.name}-findings")
     return out
