@@ -17,7 +17,6 @@ import pandas as pd
 
 from attnaudit.core import registry
 from attnaudit.core.errors import NotApplicable
-from attnaudit.data.corpus_info import corpus_of
 from attnaudit.report.run_sources import Run
 from attnaudit.results.store import file_name
 
@@ -73,6 +72,8 @@ def released_names(runs: Sequence[Run]) -> list[str]:
 
 
 def _name(run: Run) -> str:
+    from attnaudit.data.corpus_info import corpus_of  # loads torch
+
     chosen = run.choices
     if not chosen:
         return file_name(run.title)
