@@ -31,8 +31,8 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	@if command -v npm >/dev/null; then npm ci --silent --no-audit --no-fund && npm run --silent check; \
-	else echo "Skipped: the JavaScript checks (Prettier, TypeScript) need node and npm."; fi
+	@if command -v npm >/dev/null && npm ci --silent --no-audit --no-fund; then npm run --silent check; \
+	else echo "Skipped: the JavaScript checks (Prettier, TypeScript) need npm and its registry."; fi
 
 bench: $(READY)
 	for each in benchmarks/*.py; do echo "$$each"; $(BIN)/python $$each; done

@@ -32,7 +32,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     full = finished(out)
     finished(out, projection="sparsemax")
     finished(out, seed=5, audits=("agreement",), measures=("gradient_norm",))
-    save_corpus_findings(_corpus_audit(), full / "mutual_information-seed_0")
+    _corpus_audit().save(full / "mutual_information-seed_0")
     for each in _interventions():
         each.save(out / f"{each.name}-findings")
     return out
