@@ -54,7 +54,8 @@ def _form(form: str, token: int | None = None) -> None:
 
 def _wrong_form(form: str, token: int | None) -> InputError:
     return InputError(
-        f"erasure: form is delete, or replace with token=NUMBER of the word put in; got form={form}, token={token}."
+        "erasure: form is delete, or replace with token=NUMBER of the word put in; "
+        f"got form={form}, token={token}."
     )
 
 
