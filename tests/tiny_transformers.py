@@ -1,6 +1,6 @@
 """Tiny random models of every family, and tokenizers for them, made here: nothing is downloaded.
 
-Weights are drawn anew with a large spread: as initialised, attention is uniform, and no law about it could fail.
+Weights are drawn again with a large spread: as initialised, attention is uniform, and no law about it could fail.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def test_glass_models_show_what_each_measure_can_see(kind: str, dtype: torch.dty
         expected = later / later.sum(-1, keepdim=True)
         same(words[record.content], expected[record.content], tolerance)
         assert tau(words).mean() < 0.2
-    # The attention hangs on no state: the slope at each is its weight, whatever the fault.
+    # The attention depends on no state: the slope at each is its weight, whatever the fault.
     same(hidden_gradient(model, record, 0)[record.content], attention[record.content], tolerance)
     left = hidden_leave_one_out(model, record, 0)
     if kind == "inert":  # all states are equal: none matters

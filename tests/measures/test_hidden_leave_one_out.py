@@ -68,12 +68,12 @@ def test_leaving_out_the_only_attended_state_is_nan() -> None:
     assert top.any(-1).all()
     scaled = hidden_leave_one_out(model, record, 0, renormalise=True)
     assert scaled[top].isnan().all()
-    anew = hidden_leave_one_out(model, record, 0)
+    projected_again = hidden_leave_one_out(model, record, 0)
     for index, text in enumerate(TEXTS):
         if len(text) > 1:
-            assert anew[index][top[index]] == 1  # all that matters
-            assert (anew[index][record.content[index] & ~top[index]] == 0).all()
-    assert anew[3].isnan().all()  # a single word
+            assert projected_again[index][top[index]] == 1  # all that matters
+            assert (projected_again[index][record.content[index] & ~top[index]] == 0).all()
+    assert projected_again[3].isnan().all()  # a single word
 
 
 @pytest.mark.parametrize("name", ["sentences", "words", "pairs"])
