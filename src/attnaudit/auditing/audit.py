@@ -28,6 +28,7 @@ from attnaudit.core.unwrapped_models import check_model_argument
 from attnaudit.laws.validate_record import check_record
 from attnaudit.measures.rounding import tie_equal_scores
 from attnaudit.results.results import Results
+from attnaudit.results.rules import RULES
 from attnaudit.statistics import bootstrap
 
 
@@ -93,7 +94,7 @@ def audit(
     Returns
     -------
     Results
-        Every number per example, with a summary (`summary()`), a card of five answers (`card()`),
+        Every number per example, with a summary (`summary()`), a card of six answers (`card()`),
         a table (`frame()`) and a report (`to_html()`). Audits that did not apply are listed with
         the reason in `about["not_applicable"]`.
 
@@ -143,6 +144,7 @@ def audit(
     collector.table.judge_families()
     declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
     about = {
+        "rules": RULES,
         "seed": seed,
         "classes": classes,
         "audits": list(chosen_audits),

@@ -42,12 +42,12 @@ def gate(
             help='Conditions, separated by semicolons: "matters=no; points!=yes; '
             'agreement/tau@leave_one_out<0.2".'
         ),
-    ] = "matters=no; points=no; only_story=no",
+    ] = "verdict=no",
 ) -> None:
     """A release gate: exit with code 3 if any condition holds for a finished run.
 
-    A condition is about an answer on the card (needed, matters, points, only_story or stable; =
-    or !=; yes, partly, no or "cannot tell") or about a mean (AUDIT/METRIC or
+    A condition is about an answer on the card (verdict, needed, matters, points, only_story,
+    stable or plausible; = or !=; yes, partly, no or "cannot tell") or about a mean (AUDIT/METRIC or
     AUDIT/METRIC@MEASURE; <, <=, >, >=, = or !=; a number).
 
     Example: `attnaudit gate runs/my-run --fail-if "matters=no"`

@@ -19,7 +19,9 @@ from attnaudit.report.examples import example_data
 from attnaudit.report.inline_data import as_json, policy, static
 from attnaudit.report.related_findings import related_findings
 from attnaudit.report.row_effects import row_effects
-from attnaudit.results.number_formats import number, percent, with_interval
+from attnaudit.results.number_formats import MISSING, number, percent, with_interval
+from attnaudit.results.questions import Question
+from attnaudit.results.reliability import reliability
 from attnaudit.results.results import Results
 from attnaudit.results.rows import row_names
 
@@ -90,7 +92,20 @@ def page_html(
         data[f"tables-{index}"] = overview.tables(result, by_class=not many)
         data[f"examples-{index}"] = result_examples
     data["related"] = related_findings(folders)
-    return render("page.html", runs=runs, data=data, links=links, many=many, scripts=scripts.PAGE)
+    asked = [
+        question
+        for question in Question
+        if any(run["card"].answer_to(question) != MISSING for run in runs)
+    ]
+    return render(
+        "page.html",
+        runs=runs,
+        questions=asked,
+        data=data,
+        links=links,
+        many=many,
+        scripts=scripts.PAGE,
+    )
 
 
 def render(template: str, *, scripts: Sequence[str], data: dict[str, Any], **values: Any) -> str:
@@ -124,6 +139,7 @@ def environment() -> Environment:
         "percent": percent,
         "bar": overview.bar,
         "interval": with_interval,
+        "reliability": reliability,
     }
     templates.filters |= filters
     return templates

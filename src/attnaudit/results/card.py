@@ -1,20 +1,23 @@
-"""The card: five questions, each answered from named audits.
+"""The card: six questions, each answered from named audits, and the verdict.
 
 Every number is shown with its interval, floor and ceiling, and every answer with its blind spot.
-The questions are in questions.py, the rules in card_rules.py and docs/card.md. The answer is
-"cannot tell" if the audit that could show a failure did not run.
+The questions are in questions.py, the rules in rules/ and docs/card.md. The answer is "cannot
+tell" if the audit that could show a failure did not run.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from attnaudit.results.number_formats import number
-from attnaudit.results.questions import DECIDING, NO, PARTLY, UNKNOWN, YES, Question
+from attnaudit.results.number_formats import MISSING, number
+from attnaudit.results.questions import UNKNOWN, Question
+from attnaudit.results.reliability import reliability
+from attnaudit.results.verdict import Verdict, conclude
 
 _DIGITS = 2  # of every number on the card
-_WIDTH = 32  # of the column of questions in the printed card
+_WIDTH = 38  # of the column of questions in the printed card
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Finding:
     nan_share : share of the examples without the value.
     compared : of the examples with the value, the share that has floor and ceiling too.
     note : what a reader could not guess, such as why a value is above its ceiling.
+    relative, relative_low, relative_high : where the value lies between floor (0) and ceiling (1),
+        with its 95 % interval; NaN if that is unknown.
     """
 
     name: str
@@ -42,6 +47,9 @@ class Finding:
     nan_share: float
     compared: float = 1.0
     note: str = ""
+    relative: float = math.nan
+    relative_low: float = math.nan
+    relative_high: float = math.nan
 
     def __str__(self) -> str:
         value, low, high, floor, ceiling = (
@@ -64,6 +72,7 @@ class Answer:
     findings : the numbers behind it; the first one decides.
     blind : what these audits cannot see.
     partly : what the verdict says of a "partly"; empty otherwise.
+    is_open : whether more texts might change the answer.
     """
 
     question: str
@@ -72,73 +81,79 @@ class Answer:
     findings: tuple[Finding, ...]
     blind: str
     partly: str = ""
+    is_open: bool = False
 
 
 @dataclass(frozen=True)
 class Card:
-    """Five answers, the verdict, the accuracy and cautions.
+    """The answers, the verdict, the accuracy and cautions.
 
     Attributes
     ----------
-    answers : one per `Question`, in its order.
+    answers : one per `Question`, in its order; "is it plausible?" only with known evidence.
     cautions : what makes every answer doubtful.
     accuracy : on the audited texts, with its interval; or why it is unknown.
+    rules : the version of the rules that made it.
+    stored : verdict, decision and next step of a card that was stored by earlier rules.
 
     Examples
     --------
-    >>> from attnaudit.results.card_rules import make_card
+    >>> from attnaudit.results.rules import make_card
     >>> import pandas as pd
     >>> columns = ["audit", "measure", "metric", "row", "group", "count"]
     >>> card = make_card(pd.DataFrame(columns=columns), about={})
-    >>> card["matters"].answer
-    'cannot tell'
+    >>> card["matters"].answer, card.decision
+    ('cannot tell', 'cannot tell')
     """
 
     answers: tuple[Answer, ...]
     cautions: tuple[str, ...] = ()
     accuracy: str = ""
+    rules: int = 2
+    stored: Verdict | None = None
 
     def __getitem__(self, question: str | Question) -> Answer:
         """The answer to a question, given by its key ("needed") or its wording ("needed?")."""
         wanted = Question.find(question) if isinstance(question, str) else question
         for answer in self.answers:
-            if wanted is not None and answer.question == wanted.wording:
+            if wanted is not None and Question.find(answer.question) is wanted:
                 return answer
         known = ", ".join(repr(answer.question) for answer in self.answers)
         raise KeyError(f"The card has no question {question!r}; it has {known}.")
 
+    def answer_to(self, question: Question) -> str:
+        """The answer in a word, or a dash if this card does not have the question."""
+        answers = {Question.find(answer.question): answer.answer for answer in self.answers}
+        return answers.get(question, MISSING)
+
+    @property
+    def conclusion(self) -> Verdict:
+        """Decision, verdict and next step."""
+        answers = {Question.find(answer.question): answer for answer in self.answers}
+        return self.stored or conclude(answers)
+
     @property
     def verdict(self) -> str:
-        """The answers in one sentence.
+        """What may be concluded, in one sentence."""
+        return self.conclusion.sentence
 
-        "Yes" needs three: it matters, it points at what matters, and it is the only story.
-        """
-        answers = {question: self[question] for question in DECIDING}
-        denials = [question.denial for question in DECIDING if answers[question].answer == NO]
-        if denials:
-            return f"Not as an explanation: {_joined(denials, 'and')}."
-        partly = _joined(
-            [answer.partly for answer in answers.values() if answer.answer == PARTLY], "and"
-        )
-        unknown = [question.claim for question in DECIDING if answers[question].answer == UNKNOWN]
-        if unknown:
-            rest = f"; {partly}" if partly else ""
-            return f"Cannot tell whether attention {_joined(unknown, 'or')}{rest}."
-        if partly:
-            return f"Not on its own: {partly}."
-        claims = _joined([question.claim for question in DECIDING], "and")
-        stable = {
-            YES: ", and it is stable",
-            NO: ", but it is not stable",
-            PARTLY: ", and it is partly stable",
-            UNKNOWN: "; whether it is stable is not known",
-        }[self[Question.STABLE].answer]
-        return f"Yes, for this model: attention {claims}{stable}."
+    @property
+    def decision(self) -> str:
+        """The verdict in a word: "yes", "partly", "no" or "cannot tell"."""
+        return self.conclusion.decision
+
+    @property
+    def next_step(self) -> str:
+        """What to do next, in one sentence."""
+        return self.conclusion.next_step
 
     def as_dict(self) -> dict[str, Any]:
         """What card.json holds."""
         return {
+            "rules": self.rules,
             "verdict": self.verdict,
+            "decision": self.decision,
+            "next_step": self.next_step,
             "accuracy": self.accuracy,
             "cautions": list(self.cautions),
             "questions": [asdict(answer) for answer in self.answers],
@@ -147,20 +162,14 @@ class Card:
     def __str__(self) -> str:
         lines = [
             self.verdict,
-            *filter(None, [self.accuracy]),
+            *filter(None, [self.next_step, reliability(self.rules), self.accuracy]),
             *(f"Caution: {caution}" for caution in self.cautions),
         ]
         for answer in self.answers:
             lines.append(f"{answer.question:{_WIDTH}s} {answer.answer.upper()}: {answer.because}")
             for index, finding in enumerate(answer.findings):
-                arrow = " " if index else "→"  # marks the finding that decides
+                # marks the finding that decides
+                arrow = " " if index or answer.answer == UNKNOWN else "→"
                 lines.append(f"{'':{_WIDTH}s} {arrow} {finding}")
             lines.append(f"{'':{_WIDTH}s}   cannot see: {answer.blind}")
         return "\n".join(lines)
-
-
-def _joined(claims: list[str], conjunction: str) -> str:
-    """ "a", "a or b", "a, b or c"; an empty text for no claims."""
-    if len(claims) < 2:
-        return "".join(claims)
-    return f"{', '.join(claims[:-1])} {conjunction} {claims[-1]}"

@@ -52,8 +52,12 @@ def gate(run: Results | str | Path, fail_if: str) -> list[str]:
 
     Returns
     -------
-    Each condition that holds, with what was found. A mean that is missing or NaN holds every
-    condition on it.
+    Each condition that holds, with what was found.
+
+    Raises
+    ------
+    InputError
+        If a condition is about a question or a number that the run does not have.
 
     Examples
     --------

@@ -8,10 +8,12 @@ import re
 from typing import Any
 
 from attnaudit.core.errors import InputError
+from attnaudit.results.card import Card
 from attnaudit.results.questions import ANSWERS, Question
 from attnaudit.results.results import Results
 
-_KEYS = tuple(question.key for question in Question)
+VERDICT = "verdict"  # stands for the card's decision
+_KEYS = (VERDICT, *(question.key for question in Question))
 _OPERATORS: dict[str, Any] = {
     "<=": operator.le,
     ">=": operator.ge,
@@ -68,7 +70,7 @@ def check_conditions(text: str) -> list[tuple[str, str, str]]:
 def conditions_met(results: Results, text: str) -> list[str]:
     """The conditions that hold, each with the answer or number it was compared with.
 
-    A number that is missing or NaN meets every condition on it, so that it closes the gate.
+    A number that is NaN for every example meets every condition on it, so that it closes the gate.
 
     Parameters
     ----------
@@ -78,6 +80,11 @@ def conditions_met(results: Results, text: str) -> list[str]:
     Returns
     -------
     One text per condition that holds; empty if the gate is open.
+
+    Raises
+    ------
+    InputError
+        If a condition is about a question or a number that these results do not have.
 
     Examples
     --------
@@ -92,13 +99,13 @@ def conditions_met(results: Results, text: str) -> list[str]:
     for subject, sign, value in check_conditions(text):
         condition = f"{subject}{sign}{value}"
         if "/" not in subject:
-            answer = card[subject].answer
+            answer = card.decision if subject == VERDICT else _answer(card, subject)
             if _OPERATORS[sign](answer, value):
                 met.append(f"{condition}: the card says {answer!r}")
             continue
         mean = _mean(results, subject)
         if math.isnan(mean):
-            met.append(f"{condition}: there is no such number here")
+            met.append(f"{condition}: it is undefined for every example")
         elif _OPERATORS[sign](mean, float(value)):
             met.append(f"{condition}: it is {mean:.4g}")
     return met
@@ -112,8 +119,27 @@ def _is_finite(text: str) -> bool:
         return False
 
 
+def _answer(card: Card, key: str) -> str:
+    try:
+        return card[key].answer
+    except KeyError:
+        known = ", ".join(
+            question.key for each in card.answers if (question := Question.find(each.question))
+        )
+        raise InputError(
+            f"The card of these results does not answer {key!r}; it answers {known}. A question "
+            "is left out if the data or an earlier version cannot answer it."
+        ) from None
+
+
 def _mean(results: Results, name: str) -> float:
     """The overall mean of "audit/metric" or "audit/metric@measure"; over rows if several."""
     audit, _, rest = name.rpartition("/")
     metric, _, measure = rest.partition("@")
+    if results.line(audit, metric, measure) is None:
+        audits = ", ".join(map(str, results.about.get("audits", []))) or "none"
+        raise InputError(
+            f"These results have no number {name!r}. Check the spelling (AUDIT/METRIC or "
+            f"AUDIT/METRIC@MEASURE), or run the audit; the audits run were: {audits}."
+        )
     return results.mean(audit, metric, measure)

@@ -1,10 +1,12 @@
-"""The five questions of the card: key, wording, deciding metrics, thresholds and blind spot.
+"""The six questions of the card: key, wording, deciding metrics, thresholds and blind spot.
 
 docs/card.md states the same rules for readers; tests/results/test_questions.py compares the two.
+The thresholds were chosen on one half of the models of known truth in benchmarks/calibration.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -14,10 +16,18 @@ ANSWERS = (YES, PARTLY, NO, UNKNOWN)
 
 @dataclass(frozen=True)
 class Thresholds:
-    """From which value on a number is a yes or a no; lower is better if `yes` is below `no`."""
+    """From which value on a number is a yes or a no; lower is better if `yes` is below `no`.
+
+    Parameters
+    ----------
+    yes, no : float
+    relative : bool
+        The thresholds are for the number's place between its floor (0) and its ceiling (1).
+    """
 
     yes: float
     no: float
+    relative: bool = False
 
     def judge(self, low: float, high: float) -> tuple[str, bool]:
         """The answer for an interval, and whether more examples might change a "partly".
@@ -44,6 +54,10 @@ class Thresholds:
             return YES if is_yes else NO, False
         return PARTLY, not is_between
 
+    def rules_out_no(self, low: float, high: float) -> bool:
+        """Whether the whole interval lies on the better side of the threshold for a no."""
+        return low > self.no if self.yes >= self.no else high < self.no
+
 
 class Question(Enum):
     """One question of the card, in the order of the card.
@@ -52,27 +66,32 @@ class Question(Enum):
     ----------
     key : short name, as in `attnaudit gate --fail-if "matters=no"`.
     wording : the question as the card prints it and card.json stores it.
-    metrics : "audit/metric" or "audit/metric@measure" of the numbers that may decide it; the first
-        one that was computed does, unless card_rules.py says otherwise.
-    thresholds : for the deciding number (for `POINTS`, for its place between floor and ceiling).
+    thresholds : of each number that decides it, by "audit/metric" or "audit/metric@measure";
+        the rules in `rules/` say how they are combined.
     blind_spot : what the audits behind the answer cannot see.
     claim, denial : what a yes and a no contribute to the verdict; empty if the verdict does not
         depend on the question.
+    earlier : the wording in cards of earlier versions, if it was another.
     """
 
     NEEDED = (
         "needed",
         "needed?",
-        ("uniform_attention/accuracy_drop", "uniform_attention/flipped"),
-        Thresholds(yes=0.02, no=0.02),
+        {
+            "uniform_attention/accuracy_drop": Thresholds(yes=0.02, no=0.02),
+            "uniform_attention/flipped": Thresholds(yes=0.02, no=0.02),
+        },
         "whether a model trained with uniform attention would do as well: this model was not "
         "retrained",
     )
     MATTERS = (
         "matters",
         "does it matter?",
-        ("permutation/tvd_median",),
-        Thresholds(yes=0.1, no=0.02),
+        {
+            "permutation/tvd_median": Thresholds(yes=0.1, no=0.02),
+            "permutation/log_odds_median": Thresholds(yes=0.5, no=0.1),
+            "permutation/flipped": Thresholds(yes=0.02, no=0.02),
+        },
         "whether the weights are on the right words: a model whose attention is one word off "
         "would pass",
         "matters",
@@ -80,18 +99,24 @@ class Question(Enum):
     )
     POINTS = (
         "points",
+        "does it point at what the model uses?",
+        {
+            "top_words/comprehensiveness@attention": Thresholds(0.7, 0.4, relative=True),
+            "top_words/sufficiency@attention": Thresholds(0.7, 0.4, relative=True),
+            "polarity/violation@attention": Thresholds(yes=0.2, no=0.5),
+        },
+        "what texts with words left out do not show: they are not texts the model was trained on",
+        "points at the words the model uses",
+        "it does not point at the words the model uses",
         "does it point at what matters?",
-        ("evidence/hit@attention", "agreement/tau@leave_one_out", "agreement/tau@gradient"),
-        Thresholds(yes=0.75, no=0.4),
-        "whether the weights change anything: a model that ignores its attention would pass",
-        "points at what matters",
-        "it does not point at what matters",
     )
     ONLY_STORY = (
         "only_story",
         "is it the only story?",
-        ("furthest/jsd_share", "furthest/upper_share"),
-        Thresholds(yes=0.35, no=0.65),
+        {
+            "furthest/strict_share": Thresholds(yes=0.35, no=0.65),
+            "furthest/jsd_share": Thresholds(yes=0.35, no=0.65),
+        },
         "whether the one story is about the right words: a model whose attention is one word off "
         "would pass",
         "is the only story",
@@ -100,28 +125,39 @@ class Question(Enum):
     STABLE = (
         "stable",
         "is it stable?",
-        ("stability/jsd_share",),
-        Thresholds(yes=0.35, no=0.65),
-        "whether the words that all trainings attend to are the right ones, or needed",
+        {
+            "noise_stability/top_k_overlap": Thresholds(yes=0.8, no=0.5),
+            "stability/jsd_share": Thresholds(yes=0.35, no=0.65),
+        },
+        "whether the words that are attended whatever the noise or the training are the right "
+        "ones, or needed",
+        "is stable",
+        "it changes with the least noise or with another training",
+    )
+    PLAUSIBLE = (
+        "plausible",
+        "is it plausible?",
+        {"evidence/hit@attention": Thresholds(0.75, 0.4, relative=True)},
+        "whether the model uses these words: evidence says what people look at",
     )
 
     def __init__(
         self,
         key: str,
         wording: str,
-        metrics: tuple[str, ...],
-        thresholds: Thresholds,
+        thresholds: Mapping[str, Thresholds],
         blind_spot: str,
         claim: str = "",
         denial: str = "",
+        earlier: str = "",
     ) -> None:
         self.key = key
         self.wording = wording
-        self.metrics = metrics
         self.thresholds = thresholds
         self.blind_spot = blind_spot
         self.claim = claim
         self.denial = denial
+        self.earlier = earlier
 
     @classmethod
     def find(cls, name: str) -> Question | None:
@@ -132,7 +168,9 @@ class Question(Enum):
         >>> Question.find("matters") is Question.find("does it matter?") is Question.MATTERS
         True
         """
-        return next((each for each in cls if name in (each.key, each.wording)), None)
+        return next(
+            (each for each in cls if name and name in (each.key, each.wording, each.earlier)), None
+        )
 
 
 # The questions that the verdict depends on.

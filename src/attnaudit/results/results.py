@@ -12,8 +12,9 @@ import pandas as pd
 
 from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.card import Card
-from attnaudit.results.card_rules import make_card
+from attnaudit.results.earlier_card import earlier_card
 from attnaudit.results.rows import METRIC_KEY, one_line_per_metric, row_name
+from attnaudit.results.rules import make_card
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class Results:
     >>> from attnaudit.models.glass import Glass, glass_batch
     >>> results = attnaudit.audit(Glass("shifted"), glass_batch(), show_progress=False)
     >>> results.card().verdict
-    'Not as an explanation: it does not point at what matters.'
+    'Not as an explanation: it does not point at the words the model uses.'
     """
 
     values: pd.DataFrame = field(repr=False)
@@ -74,7 +75,12 @@ class Results:
         return cls(table.long(), summaries, examples, about)
 
     def card(self) -> Card:
-        """The five questions, answered from the summary by the rules of docs/card.md."""
+        """The six questions, answered from the summary by the rules of docs/card.md.
+
+        Results of an earlier version keep the card they were stored with, marked as such.
+        """
+        if "earlier_card" in self.about:
+            return earlier_card(self.about["earlier_card"])
         return make_card(self.summaries, self.about)
 
     def frame(self) -> pd.DataFrame:

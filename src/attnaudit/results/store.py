@@ -20,6 +20,7 @@ from attnaudit.core.notices import notice
 from attnaudit.core.output_folders import write_folder
 from attnaudit.core.temporary import is_temporary
 from attnaudit.results.checksums import check_files, read_mark, write_json, write_mark
+from attnaudit.results.earlier_card import read_earlier_card
 from attnaudit.results.results import Results
 from attnaudit.results.schema import check_details, read_table
 
@@ -200,7 +201,10 @@ def load_results(folder: str | Path) -> Results:
     values, summaries, examples = (
         read_table(folder / f"{name}.parquet", name, classes) for name in TABLES
     )
-    return Results(values, summaries, examples, about={**details["about"], "run": details})
+    about = {**details["about"], "run": details}
+    if "rules" not in about:  # audited by a version whose rules of the card were others
+        about.setdefault("earlier_card", read_earlier_card(folder / "card.json"))
+    return Results(values, summaries, examples, about=about)
 
 
 def read_run(folder: Path, *, draft: bool = False) -> dict[str, Any]:

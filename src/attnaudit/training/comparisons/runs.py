@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from attnaudit.results.number_formats import NO_INTERVAL
+from attnaudit.results.number_formats import MISSING, NO_INTERVAL
+from attnaudit.results.questions import Question
 from attnaudit.results.results import Results
 from attnaudit.results.rows import EVERY_ROW, METRIC_KEY, mean_by_example, one_line_per_metric
 from attnaudit.results.store import load_results
@@ -105,10 +106,11 @@ def _on_card(values: pd.DataFrame, *runs: Results) -> np.ndarray:
 
 def compare_cards(first: Results, second: Results) -> pd.DataFrame:
     """One line per question, with both answers."""
-    pairs = zip(first.card().answers, second.card().answers, strict=True)
-    return pd.DataFrame(
-        [{"question": a.question, "first": a.answer, "second": b.answer} for a, b in pairs]
-    )
+    cards = [results.card() for results in (first, second)]
+    verdicts = ("verdict", *(card.decision for card in cards))
+    answers = [(each.wording, *(card.answer_to(each) for card in cards)) for each in Question]
+    asked = [line for line in answers if line[1:] != (MISSING, MISSING)]
+    return pd.DataFrame([verdicts, *asked], columns=["question", "first", "second"])
 
 
 def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.DataFrame:

@@ -1,0 +1,56 @@
+"""The rules of the card: which numbers answer which question; docs/card.md states them.
+
+One module per question. The thresholds and deciding metrics are in `attnaudit.results.questions`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from attnaudit.results.card import Card
+from attnaudit.results.rules.context import accuracy, cautions
+from attnaudit.results.rules.matters import matters
+from attnaudit.results.rules.needed import needed
+from attnaudit.results.rules.numbers import Numbers
+from attnaudit.results.rules.only_story import only_story
+from attnaudit.results.rules.plausible import plausible
+from attnaudit.results.rules.points import points
+from attnaudit.results.rules.stable import stable
+
+RULES = 2  # the version of these rules, stored with every result as about["rules"]
+
+
+def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
+    """Answer the six questions from the summary alone, so that a stored run gives the same card.
+
+    Parameters
+    ----------
+    summaries : the summary, one line per audit, measure, metric, row and group.
+    about : what is stored about the audit (`Results.about`).
+
+    Returns
+    -------
+    Card
+
+    Examples
+    --------
+    >>> columns = ["audit", "measure", "metric", "row", "group", "count"]
+    >>> make_card(pd.DataFrame(columns=columns), about={}).accuracy
+    'Accuracy unknown: no labels.'
+    """
+    numbers = Numbers(summaries)
+    answers = (
+        needed(numbers),
+        matters(numbers),
+        points(numbers),
+        only_story(numbers),
+        stable(numbers, about),
+        plausible(numbers),
+    )
+    return Card(
+        tuple(answer for answer in answers if answer is not None),
+        tuple(cautions(numbers, about)),
+        accuracy(numbers, about),
+    )

@@ -1,0 +1,106 @@
+"""How a number becomes an answer: its interval against thresholds, in every predicted class."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from attnaudit.results.card import Answer, Finding
+from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question, Thresholds
+from attnaudit.results.rules.numbers import Numbers
+
+OPEN = "; the interval is too wide for a clear answer"
+TOO_WIDE = "(the interval is too wide)"
+MAX_UNDEFINED = 0.5  # of the texts, for a number to decide anything
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one number says of its question.
+
+    Attributes
+    ----------
+    answer : over all texts, and "partly" instead of "yes" if a class stands against it.
+    is_open : whether more texts might change it.
+    finding : the number over all texts.
+    group : the predicted class that stands against a yes, or "".
+    of_group : its number, if there is such a class.
+    """
+
+    answer: str
+    is_open: bool
+    finding: Finding
+    group: str = ""
+    of_group: Finding | None = None
+
+
+def interval(finding: Finding, thresholds: Thresholds) -> tuple[float, float]:
+    """The interval on the scale of the thresholds."""
+    if thresholds.relative:
+        return finding.relative_low, finding.relative_high
+    return finding.low, finding.high
+
+
+def judge(
+    numbers: Numbers, question: Question, name: str, *, in_classes: bool = True
+) -> Judgement | None:
+    """Judge a number over all texts and in every predicted class; None if it cannot decide.
+
+    A yes needs every class with enough texts: in each of them a no must be ruled out.
+
+    Parameters
+    ----------
+    numbers : of the summary.
+    question : whose thresholds count.
+    name : "audit/metric@measure", one of the question's.
+    in_classes : whether classes are judged, too.
+    """
+    thresholds, finding = question.thresholds[name], numbers(name)
+    if finding is None or math.isnan(interval(finding, thresholds)[0]):
+        return None
+    answer, is_open = thresholds.judge(*interval(finding, thresholds))
+    if answer != YES or not in_classes:
+        return Judgement(answer, is_open, finding)
+    doubtful: list[tuple[bool, float, str, Finding]] = []
+    for group in numbers.judged_groups(name):
+        of_group = numbers(name, group)
+        if of_group is None or math.isnan(interval(of_group, thresholds)[0]):
+            continue
+        low, high = interval(of_group, thresholds)
+        if not thresholds.rules_out_no(low, high):
+            is_no = thresholds.judge(low, high)[0] == NO
+            better = (low + high) * (1 if thresholds.yes >= thresholds.no else -1)
+            doubtful.append((not is_no, better, group, of_group))
+    if not doubtful:
+        return Judgement(YES, False, finding)
+    is_maybe, _, group, of_group = min(doubtful, key=lambda each: each[:2])
+    return Judgement(PARTLY, is_maybe, finding, group, of_group)
+
+
+def make_answer(
+    question: Question,
+    answer: str,
+    because: str,
+    findings: tuple[Finding, ...] = (),
+    *,
+    blind: str | None = None,
+    partly: str = "",
+    is_open: bool = False,
+) -> Answer:
+    """An answer with the question's own wording and blind spot."""
+    blind = question.blind_spot if blind is None else blind
+    return Answer(question.wording, answer, because, findings, blind, partly, is_open)
+
+
+def in_class(judgement: Judgement) -> str:
+    """What a class that stands against a yes adds to the reason, or an empty text."""
+    if not judgement.group:
+        return ""
+    if judgement.is_open:
+        return f"; for texts predicted {judgement.group!r} a no cannot be ruled out"
+    return f"; but not for texts predicted {judgement.group!r}"
+
+
+def worst(answers: list[str]) -> str:
+    """The least favourable of some answers; "cannot tell" only if no other stands against a yes."""
+    return min(answers, key=(NO, PARTLY, UNKNOWN, YES).index)

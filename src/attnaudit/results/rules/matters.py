@@ -1,0 +1,65 @@
+"""Does it matter? Does the prediction depend on the weights?"""
+
+from __future__ import annotations
+
+from attnaudit.results.card import Answer
+from attnaudit.results.number_formats import number, percent
+from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question
+from attnaudit.results.rules.judging import (
+    OPEN,
+    TOO_WIDE,
+    Judgement,
+    in_class,
+    judge,
+    make_answer,
+)
+from attnaudit.results.rules.numbers import Numbers
+
+
+def matters(numbers: Numbers) -> Answer:
+    """Answer from shuffled weights: how far the prediction moves, and how many decisions change.
+
+    The move counts in probability or in log-odds, whichever says more: near p = 1 a probability
+    hides it. A yes needs changed decisions, too; a no needs that none of the three moves.
+    """
+    question = Question.MATTERS
+    change_name, odds_name, flips_name = question.thresholds
+    findings = numbers.known(
+        *question.thresholds, "top_item/flips_top", "flip_fraction/removed@attention"
+    )
+    change, odds = judge(numbers, question, change_name), judge(numbers, question, odds_name)
+    # One class may be what remains when the weights miss every word that counts: its decisions
+    # never change, although the weights matter for it. So flips are judged over all texts.
+    flips = judge(numbers, question, flips_name, in_classes=False)
+    if change is None:
+        return make_answer(question, UNKNOWN, numbers.why_unknown("permutation"), findings)
+    moved = _clearer(change, odds)
+    effect = f"changes the probabilities by {number(change.finding.value, 2)}"
+    if flips is not None:
+        effect += f" and {percent(flips.finding.value)} of the decisions"
+    answer, is_open = moved.answer, moved.is_open
+    addition = in_class(moved)
+    if flips is not None and answer == YES and flips.answer != YES:
+        answer, is_open = PARTLY, flips.is_open
+        addition = "; hardly any decision depends on them" if flips.answer == NO else ""
+    if flips is not None and answer == NO and flips.answer != NO:
+        answer, is_open = PARTLY, flips.is_open
+        addition = "; the median hides the texts in which they do"
+    if is_open and not addition:
+        addition = OPEN
+    partly = f"the weights matter only in part (shuffling them {effect})"
+    if moved.group:
+        partly = f"for texts predicted {moved.group!r} the weights barely matter"
+    if is_open:
+        partly = f"how much the weights matter is unclear {TOO_WIDE}"
+        if moved.group:
+            partly = f"for texts predicted {moved.group!r} the weights may not matter {TOO_WIDE}"
+    because = f"shuffling the weights {effect}{addition}"
+    return make_answer(question, answer, because, findings, partly=partly, is_open=is_open)
+
+
+def _clearer(change: Judgement, odds: Judgement | None) -> Judgement:
+    """Whichever shows more of an effect: no only if both are."""
+    if odds is None:
+        return change
+    return max(change, odds, key=lambda each: (NO, PARTLY, YES).index(each.answer))

@@ -1,0 +1,51 @@
+"""What each number of the card is, in words."""
+
+from __future__ import annotations
+
+# The measures that attention is compared with, as the card names them.
+REFERENCES = {"leave_one_out": "leave-one-out", "gradient": "gradients"}
+
+MEANINGS = {
+    "uniform_attention/accuracy_drop": "accuracy lost under uniform attention",
+    "uniform_attention/flipped": "decisions that change under uniform attention",
+    "uniform_attention/correct": "accuracy",
+    "permutation/tvd_median": "median change of the probabilities when the weights are shuffled",
+    "permutation/log_odds_median": "median change of the log-odds when the weights are shuffled",
+    "permutation/flipped": "decisions that change when the weights are shuffled",
+    "top_item/flips_top": "decisions that flip without the most attended word",
+    "flip_fraction/removed@attention": "share of words to remove, most attended first, until the "
+    "decision flips (lower is better)",
+    "top_words/comprehensiveness@attention": "log-odds lost without the most attended words "
+    "(floor: random words, ceiling: the best words)",
+    "top_words/sufficiency@attention": "log-odds lost with the most attended words only "
+    "(lower is better; floor: random words, ceiling: the best words)",
+    "top_words/searched_exactly": "texts whose best words were found by trying all sets",
+    "polarity/violation@attention": "texts whose most attended word speaks against the decision "
+    "(lower is better)",
+    "redundancy/hidden_flip": "decisions that flip without the two most attended words together, "
+    "and without neither alone",
+    **{
+        f"agreement/tau@{measure}": f"rank agreement (Kendall's tau) with {words}"
+        for measure, words in REFERENCES.items()
+    },
+    "evidence/hit@attention": "texts whose most attended word is known evidence",
+    "evidence/mass@attention": "share of attention on known evidence",
+    "evidence/auprc@attention": "known evidence ranked first (AUPRC)",
+    "furthest/strict_share": "distance to the furthest attention with the same log-odds "
+    "(1: the maximum)",
+    "furthest/strict_upper_share": "distance beyond which no attention gives the same log-odds",
+    "furthest/jsd_share": "distance to the furthest attention with the same prediction "
+    "(1: the maximum)",
+    "furthest/upper_share": "distance beyond which no attention gives the same prediction",
+    "furthest/jsd": "the distance in nats (Jensen–Shannon divergence, JSD; never more than 0.69)",
+    "noise_stability/top_k_overlap": "most attended words that stay the same under small noise",
+    "noise_stability/jsd_share": "distance to the attention under small noise (1: the maximum)",
+    "stability/jsd_share": "distance to another training's attention (1: the maximum)",
+    "stability/tau": "rank agreement (Kendall's tau) with another training's attention",
+    "stability/same_decision": "same decision in another training",
+    "position/weight_on_marks": "share of attention on special tokens",
+    "position/stays_at_position": "texts whose attention stays at its place when the most attended "
+    "word is moved elsewhere",
+    "erasure_forms/disagreement": "largest difference between deleting, masking and padding the "
+    "same words",
+}

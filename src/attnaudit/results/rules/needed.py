@@ -1,0 +1,32 @@
+"""Needed? Would uniform attention have done?"""
+
+from __future__ import annotations
+
+from attnaudit.results.card import Answer
+from attnaudit.results.number_formats import number, percent
+from attnaudit.results.questions import UNKNOWN, Question
+from attnaudit.results.rules.judging import OPEN, in_class, judge, make_answer
+from attnaudit.results.rules.numbers import Numbers
+
+
+def needed(numbers: Numbers) -> Answer:
+    """Answer from the accuracy lost under uniform attention; without labels, from the flips."""
+    question = Question.NEEDED
+    findings = numbers.known(*question.thresholds)
+    drop, flips = question.thresholds
+    judgement = judge(numbers, question, drop) or judge(numbers, question, flips)
+    if judgement is None:
+        return make_answer(question, UNKNOWN, numbers.why_unknown("uniform_attention"))
+    if judgement.finding.name.endswith("/accuracy_drop"):
+        because = _accuracy_change(judgement.finding.value)
+    else:
+        because = f"uniform attention changes {percent(judgement.finding.value)} of the decisions"
+    because += in_class(judgement) or (OPEN if judgement.is_open else "")
+    return make_answer(question, judgement.answer, because, findings, is_open=judgement.is_open)
+
+
+def _accuracy_change(drop: float) -> str:
+    if abs(drop) < 0.005:
+        return "with uniform attention, accuracy stays the same"
+    verb = "falls" if drop > 0 else "rises"
+    return f"with uniform attention, accuracy {verb} by {number(abs(drop), 2)}"

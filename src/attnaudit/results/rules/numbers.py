@@ -1,0 +1,100 @@
+"""The numbers of a summary, by name and group, as the rules of the card read them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from attnaudit.results.audit_names import resolve_audit_name
+from attnaudit.results.card import Finding
+from attnaudit.results.rows import METRIC_KEY, one_line_per_metric
+from attnaudit.results.rules.meanings import MEANINGS
+
+ALL = "all"
+MIN_GROUP = 20  # values that a predicted class must have to be judged on its own
+_MIN_VALUES = 5  # an interval of fewer means nothing
+
+
+class Numbers:
+    """The numbers of a summary, by name.
+
+    Attributes
+    ----------
+    count : number of examples.
+    groups : the predicted classes, with the number of their examples.
+    """
+
+    def __init__(self, summaries: pd.DataFrame) -> None:
+        self._by_key: dict[tuple[str, str, str, str], Any] = {}
+        self.groups: dict[str, int] = {}
+        self.count = 0
+        lines = one_line_per_metric(summaries).drop_duplicates([*METRIC_KEY, "group"])
+        for line in lines.itertuples():
+            key = (str(line.group), str(line.audit), str(line.measure), str(line.metric))
+            self._by_key[key] = line
+            if line.group == ALL:
+                self.count = max(self.count, int(line.count))
+            else:
+                self.groups[str(line.group)] = int(line.count)
+        self._audits = list(dict.fromkeys(key[1] for key in self._by_key))
+
+    def __call__(self, name: str, group: str = ALL) -> Finding | None:
+        """The number "audit/metric" or "audit/metric@measure" of a group, if it decides anything.
+
+        It does not without an interval, nor if it is undefined for all but a few examples.
+        """
+        line = self._line(name, group)
+        if line is None or math.isnan(line.low) or self._values(line) < _MIN_VALUES:
+            return None
+        return Finding(
+            name=f"{line.audit}/{name.partition('/')[2]}",
+            meaning=MEANINGS[name],
+            value=line.mean,
+            low=line.low,
+            high=line.high,
+            floor=line.floor,
+            ceiling=line.ceiling,
+            nan_share=line.nan_share,
+            compared=getattr(line, "compared", 1.0),
+            relative=getattr(line, "relative", math.nan),
+            relative_low=getattr(line, "relative_low", math.nan),
+            relative_high=getattr(line, "relative_high", math.nan),
+        )
+
+    def _line(self, name: str, group: str) -> Any:
+        audit, _, rest = name.partition("/")
+        metric, _, measure = rest.partition("@")
+        stored_audit = resolve_audit_name(audit, self._audits) or audit
+        return self._by_key.get((group, stored_audit, measure, metric))
+
+    @staticmethod
+    def _values(line: Any) -> int:
+        return round(line.count * (1 - line.nan_share))
+
+    def values(self, name: str, group: str = ALL) -> int:
+        """How many examples of a group have this number."""
+        line = self._line(name, group)
+        return 0 if line is None else self._values(line)
+
+    def judged_groups(self, name: str) -> list[str]:
+        """The predicted classes with enough values of this number to be judged on their own."""
+        return [group for group in self.groups if self.values(name, group) >= MIN_GROUP]
+
+    def known(self, *names: str) -> tuple[Finding, ...]:
+        """Those of the named numbers that can decide something."""
+        return tuple(finding for name in names if (finding := self(name)) is not None)
+
+    def ran(self, audit: str) -> bool:
+        """Whether an audit has any number."""
+        return resolve_audit_name(audit, self._audits) is not None
+
+    def why_unknown(self, audit: str) -> str:
+        """Why an audit has no number to decide by."""
+        if not self.ran(audit):
+            return f"the audit {audit} was not run"
+        return (
+            f"the audit {audit} has too few values for an interval: "
+            f"at least {_MIN_VALUES} are needed"
+        )

@@ -1,0 +1,67 @@
+"""Is it the only story? Could a very different heatmap have gone with the same prediction?"""
+
+from __future__ import annotations
+
+from attnaudit.results.card import Answer, Finding
+from attnaudit.results.number_formats import percent
+from attnaudit.results.questions import PARTLY, UNKNOWN, YES, Question
+from attnaudit.results.rules.judging import MAX_UNDEFINED, OPEN, TOO_WIDE, make_answer
+from attnaudit.results.rules.numbers import Numbers
+
+# The share found, and the share beyond which there is none: strictly the same log-odds, or else
+# the same probabilities.
+_STRICT = ("furthest/strict_share", "furthest/strict_upper_share")
+_PLAIN = ("furthest/jsd_share", "furthest/upper_share")
+
+
+def only_story(numbers: Numbers) -> Answer:
+    """Answer from the furthest attention with the same prediction, and the bound on it."""
+    question = Question.ONLY_STORY
+    in_nats = numbers.known("furthest/jsd")
+    for names in (_STRICT, _PLAIN):
+        share, upper = (numbers(name) for name in names)
+        if share is not None and upper is not None and share.nan_share <= MAX_UNDEFINED:
+            break
+    else:
+        reason = (
+            "no text has a second word to attend to" if in_nats else numbers.why_unknown("furthest")
+        )
+        return make_answer(question, UNKNOWN, reason, in_nats)
+    others = () if names is _PLAIN else numbers.known(_PLAIN[0])
+    is_exact = not upper.value - share.value > 1e-9
+    findings = (share, *([] if is_exact else [upper]), *others, *in_nats)
+    thresholds = question.thresholds[names[0]]
+    # The further another attention may be, the less this one is the only story.
+    answer, is_open = thresholds.judge(share.low, upper.high)
+    distance = f"{percent(share.value)} of the maximum distance"
+    searched = "" if is_exact else "found "
+    because = f"the furthest attention {searched}with the same prediction is {distance} away"
+    partly = f"other attention fits the same prediction almost as well ({distance})"
+    addition = OPEN if is_open else ""
+    if is_open:
+        partly = f"how different attention with the same prediction can be is unclear {TOO_WIDE}"
+    if not is_exact and answer == PARTLY:
+        addition = "; the search may have missed a further one"
+        partly = "very different attention with the same prediction cannot be ruled out"
+        if share.value >= thresholds.yes:
+            partly = (
+                f"other attention fits the same prediction almost as well (at least {distance})"
+            )
+    if answer == YES and (group := _class_against(numbers, names[1])) is not None:
+        answer, is_open = PARTLY, True
+        addition = f"; for texts predicted {group!r} a very different one cannot be ruled out"
+        partly = f"for texts predicted {group!r} other attention may fit as well"
+    return make_answer(
+        question, answer, because + addition, findings, partly=partly, is_open=is_open
+    )
+
+
+def _class_against(numbers: Numbers, upper_name: str) -> str | None:
+    """The predicted class for which a very different attention is most likely, if for any."""
+    thresholds = Question.ONLY_STORY.thresholds[_PLAIN[0]]
+    against: dict[str, Finding] = {}
+    for group in numbers.judged_groups(upper_name):
+        upper = numbers(upper_name, group)
+        if upper is not None and not thresholds.rules_out_no(upper.low, upper.high):
+            against[group] = upper
+    return max(against, key=lambda group: against[group].high) if against else None

@@ -1,0 +1,96 @@
+"""Is it stable? Under small noise on the embeddings, and in other trainings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attnaudit.results.card import Answer
+from attnaudit.results.number_formats import number, percent
+from attnaudit.results.questions import PARTLY, UNKNOWN, YES, Question
+from attnaudit.results.rules.judging import (
+    MAX_UNDEFINED,
+    OPEN,
+    TOO_WIDE,
+    Judgement,
+    in_class,
+    judge,
+    make_answer,
+    worst,
+)
+from attnaudit.results.rules.numbers import Numbers
+
+_MIN_AGREEMENT = 0.2  # tau of two trainings, below which they rank the words differently
+_MIN_SAME = 0.9  # decisions that other trainings share; the card says so if there are fewer
+_OTHERS = ("noise_stability/jsd_share", "stability/tau", "stability/same_decision")
+
+
+def stable(numbers: Numbers, about: dict[str, Any]) -> Answer:
+    """Answer from noise and from other trainings, the less favourable of the two."""
+    question = Question.STABLE
+    noise_name, training_name = question.thresholds
+    noise, training = (judge(numbers, question, name) for name in question.thresholds)
+    findings = numbers.known(noise_name, training_name, *_OTHERS)
+    if noise is not None and noise.finding.nan_share > MAX_UNDEFINED:
+        noise = None
+    reasons, answers, is_open = [], [], False
+    if noise is not None:
+        reasons.append(_under_noise(noise))
+        answers.append(noise.answer)
+        is_open = noise.is_open
+    if training is not None:
+        reason, answer = _in_training(numbers, training)
+        reasons.append(reason)
+        answers.append(answer)
+        is_open = is_open or training.is_open
+    if not answers:
+        ran = next((each for each in ("noise_stability", "stability") if numbers.ran(each)), None)
+        reason = numbers.why_unknown(ran or "noise_stability")
+        return make_answer(question, UNKNOWN, reason, findings)
+    if training is None and not numbers.ran("stability"):
+        reasons.append(_how_to_compare(about))
+    answer = worst(answers)
+    partly = "it is stable only in part"
+    if is_open and answer == PARTLY:
+        partly = f"how stable it is is unclear {TOO_WIDE}"
+    return make_answer(
+        question, answer, "; ".join(reasons), findings, partly=partly, is_open=is_open
+    )
+
+
+def _under_noise(noise: Judgement) -> str:
+    words = (
+        f"under small noise {percent(noise.finding.value)} of the most attended words stay the same"
+    )
+    return words + (in_class(noise) or (OPEN if noise.is_open else ""))
+
+
+def _in_training(numbers: Numbers, training: Judgement) -> tuple[str, str]:
+    """The reason, and the answer: nearly uniform attention is close to itself in every training,
+    however its weights are ranked, so that a yes needs the same ranking, too."""
+    tau, same = numbers("stability/tau"), numbers("stability/same_decision")
+    answer = training.answer
+    because = (
+        "where another training decides the same, its attention is "
+        f"{percent(training.finding.value)} of the maximum distance away"
+    )
+    if answer == YES and not (tau is not None and tau.low > _MIN_AGREEMENT):
+        answer = PARTLY
+        if tau is None or tau.value <= _MIN_AGREEMENT:
+            because += ", but it ranks the words differently"
+        else:
+            because += "; whether it ranks the words alike is unclear"
+        because += f" (tau {number(None if tau is None else tau.value, 2)})"
+    if same is not None and same.value < _MIN_SAME:
+        because += f"; only {percent(same.value)} of the decisions are the same"
+    return because + (in_class(training) or (OPEN if training.is_open else "")), answer
+
+
+def _how_to_compare(about: dict[str, Any]) -> str:
+    """How to give other trainings, in the interface that made these results."""
+    how = "pass others as other_models=[…]"
+    # All results that were read back have "run"; only those of `attnaudit run` have choices.
+    if "choices" in about.get("run", {}):
+        how = "train two more with --other-seeds 2"
+    elif "texts" in about:
+        how = "name the folder of another with --other-models"
+    return f"what another training would attend to is not known ({how})"
