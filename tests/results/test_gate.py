@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import torch
+from torch import Tensor
 
 from attnaudit import audit
+from attnaudit.core.contract import Record
 from attnaudit.core.errors import InputError
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results.gate import check_conditions, conditions_met
@@ -34,9 +37,13 @@ def test_each_fault_closes_the_gate_that_asks_for_it_and_no_other() -> None:
 
 
 def test_not_yes_is_also_met_by_cannot_tell() -> None:
-    assert conditions_met(audited("oracle"), "stable!=yes") == [
-        "stable!=yes: the card says 'cannot tell'"
-    ]
+    results = audit(Glass("oracle"), glass_batch(60), audits=["permutation"], show_progress=False)
+    assert conditions_met(results, "stable!=yes") == ["stable!=yes: the card says 'cannot tell'"]
+
+
+def test_the_verdict_can_close_the_gate() -> None:
+    assert conditions_met(audited("oracle"), "verdict=no") == []
+    assert conditions_met(audited("inert"), "verdict=no") == ["verdict=no: the card says 'no'"]
 
 
 def test_numbers_are_compared_with_the_overall_mean() -> None:
@@ -51,9 +58,26 @@ def test_numbers_are_compared_with_the_overall_mean() -> None:
     assert not conditions_met(results, "agreement/tau@leave_one_out<0")
 
 
-def test_a_number_that_is_not_there_cannot_be_vouched_for() -> None:
-    assert conditions_met(audited("oracle"), "stability/jsd<0") == [
-        "stability/jsd<0: there is no such number here"
+def test_a_number_that_is_not_there_is_an_error_and_no_closed_gate() -> None:
+    with pytest.raises(InputError, match="no number 'stability/jsd'"):
+        conditions_met(audited("oracle"), "stability/jsd<0")
+
+
+def test_a_question_that_the_card_does_not_have_is_an_error() -> None:
+    batch = glass_batch(30)
+    without_evidence = type(batch)(**{**vars(batch), "evidence": None})
+    results = audit(Glass("oracle"), without_evidence, audits=["permutation"], show_progress=False)
+    with pytest.raises(InputError, match="does not answer 'plausible'"):
+        conditions_met(results, "plausible=no")
+
+
+def test_a_number_that_is_undefined_everywhere_closes_the_gate() -> None:
+    def undefined(model: object, record: Record, scores: object, seed: int) -> dict[str, Tensor]:
+        return {"value": torch.full((len(record.batch),), torch.nan)}
+
+    results = audit(Glass("oracle"), glass_batch(8), audits=[undefined], show_progress=False)
+    assert conditions_met(results, "undefined/value<0") == [
+        "undefined/value<0: it is undefined for every example"
     ]
 
 
@@ -61,7 +85,10 @@ def test_a_number_that_is_not_there_cannot_be_vouched_for() -> None:
     ("text", "message"),
     [
         ("matters", "Cannot read the condition 'matters'"),
-        ("maters=no", "a question is one of needed, matters, points, only_story, stable"),
+        (
+            "maters=no",
+            "a question is one of verdict, needed, matters, points, only_story, stable, plausible",
+        ),
         ("matters=maybe", "one of yes, partly, no, cannot tell"),
         ("matters<no", "Cannot read the condition"),
         ("permutation/tvd<low", "'low', which is not a number"),
@@ -76,7 +103,8 @@ def test_conditions_that_mean_nothing_are_rejected(text: str, message: str) -> N
 def test_cards_side_by_side() -> None:
     both = compare_cards(audited("oracle"), audited("inert")).set_index("question")
     assert list(both.loc["does it matter?"]) == ["yes", "no"]
-    assert list(both.loc["does it point at what matters?"]) == ["yes", "yes"]
+    assert list(both.loc["verdict"]) == ["yes", "no"]
+    assert list(both.loc["does it point at what the model uses?"]) == ["yes", "yes"]
 
 
 def test_the_same_examples_are_compared_one_by_one() -> None:
@@ -121,7 +149,7 @@ def test_the_command_fails_with_its_own_code(
     closed = CliRunner().invoke(app, ["gate", str(folder), "--fail-if", "matters=no"])
     assert closed.exit_code == 3
     assert "matters=no" in closed.output
-    opened = CliRunner().invoke(app, ["gate", str(folder), "--fail-if", "points=no"])
+    opened = CliRunner().invoke(app, ["gate", str(folder), "--fail-if", "matters=yes"])
     assert opened.exit_code == 0
     assert "none of the conditions holds" in opened.output
     compared = CliRunner().invoke(

@@ -42,6 +42,9 @@ def test_both_runs_load_with_the_answers_they_were_stored_with(runs: Path) -> No
     for folder in folders:
         stored = json.loads((folder / "card.json").read_text(encoding="utf-8"))
         card = load_results(folder).card()
+        assert card.rules == 1
+        assert card.verdict == stored["verdict"]
+        assert "rules of an earlier version" in card.cautions[0]
         assert [answer.answer for answer in card.answers] == [
             question["answer"] for question in stored["questions"]
         ]

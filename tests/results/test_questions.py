@@ -1,4 +1,4 @@
-"""The five questions have one definition, and docs/card.md states the same rules."""
+"""The six questions have one definition, and docs/card.md states the same rules."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ def section(question: Question) -> str:
 
 @pytest.mark.parametrize("question", Question)
 def test_the_documentation_names_the_deciding_metrics_and_thresholds(question: Question) -> None:
+    """One line per number that decides: | `audit/metric` of measure | yes | no |."""
     body = section(question)
-    for name in question.metrics:
+    for name, thresholds in question.thresholds.items():
         metric, _, measure = name.partition("@")
-        assert f"`{metric}`" in body
-        assert not measure or measure in body
-    (yes,), (no,) = (re.findall(rf"\*\*{word}\*\* if (.*)", body) for word in ("yes", "no"))
-    more = question.thresholds.yes >= question.thresholds.no
-    assert f"{'>' if more else '<'} {question.thresholds.yes}" in yes
-    assert f"{'<' if more else '>'} {question.thresholds.no}" in no
+        words = rf"`{metric}`" + (rf" of {measure}" if measure else "")
+        more = thresholds.yes >= thresholds.no
+        yes, no = (">", "<") if more else ("<", ">")
+        scale = ", relative" if thresholds.relative else ""
+        row = f"| {words}{scale} | {yes} {thresholds.yes} | {no} {thresholds.no} |"
+        assert row in body
 
 
 def test_the_documentation_lists_the_questions_in_the_order_of_the_card() -> None:
@@ -50,12 +51,23 @@ def test_a_question_is_found_by_its_key_or_its_wording() -> None:
         "points",
         "only_story",
         "stable",
+        "plausible",
     ]
 
 
-def test_the_verdict_depends_on_three_questions() -> None:
-    assert DECIDING == (Question.MATTERS, Question.POINTS, Question.ONLY_STORY)
+def test_the_verdict_depends_on_four_questions() -> None:
+    assert DECIDING == (
+        Question.MATTERS,
+        Question.POINTS,
+        Question.ONLY_STORY,
+        Question.STABLE,
+    )
     assert all(question.denial for question in DECIDING)
+
+
+def test_a_question_is_found_by_the_wording_of_earlier_cards() -> None:
+    assert Question.find("does it point at what matters?") is Question.POINTS
+    assert Question.find("") is None
 
 
 def test_a_card_without_a_question_says_which_it_has() -> None:

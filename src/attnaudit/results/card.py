@@ -11,6 +11,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from attnaudit.results.checksums import json_safe
 from attnaudit.results.number_formats import MISSING, number
 from attnaudit.results.questions import UNKNOWN, Question
 from attnaudit.results.reliability import reliability
@@ -156,7 +157,7 @@ class Card:
             "next_step": self.next_step,
             "accuracy": self.accuracy,
             "cautions": list(self.cautions),
-            "questions": [asdict(answer) for answer in self.answers],
+            "questions": [json_safe(asdict(answer)) for answer in self.answers],
         }
 
     def __str__(self) -> str:
