@@ -16,7 +16,9 @@ from attnaudit.audits.noise_stability import noise_stability
 from attnaudit.core import randomness
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.models import from_huggingface
 from audit_cases import same, split_batch
+from tiny_transformers import TEXTS, tiny
 from word_attention import SIZE, WordAttention, shown_weights, texts
 
 LENGTHS = (9, 4, 1, 2, 12, 7, 3, 6)
@@ -181,3 +183,15 @@ def test_other_sizes_are_rejected(sizes: str) -> None:
     record = WordAttention().read(texts((5,)))
     with pytest.raises(InputError, match="sizes are per cent"):
         noise_stability(WordAttention(), record, {}, 0, sizes=sizes)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+def test_transformers_are_audited_and_every_value_is_defined(name: str) -> None:
+    model = from_huggingface(*tiny(name))
+    results = audit(
+        model, TEXTS, audits=["noise_stability", "position"], measures=[], show_progress=False
+    )
+    assert results.about["not_applicable"] == {}
+    values = results.frame().set_index("metric")["value"]
+    assert values.loc[["top_k_overlap_1", "follows_word", "explained"]].notna().all()
+    assert values.loc["jsd_share_1"].mean() < values.loc["jsd_share_10"].mean()

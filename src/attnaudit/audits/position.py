@@ -100,7 +100,7 @@ def position(
         "weight_on_marks": masking.mean(weight_on_marks(record), attends),
         "top_is_first": masking.total(top, first).where(count > 1, torch.nan),
         "top_is_last": masking.total(top, last).where(count > 1, torch.nan),
-        "sink_weight": (masking.total(shown.weights, first | last) - 2 / count).where(
+        "sink_weight": (masking.total(shown.weights, first | last) - 2 / count.double()).where(
             count > 2, torch.nan
         ),
         **_swap(model, record, shown, seed),
