@@ -96,7 +96,7 @@ def main() -> None:
     (batch,) = model.batches(texts())  # type: ignore[attr-defined]
     with torch.no_grad():
         record = model.read(batch)
-        shuffled = permuted(record.alpha, record.mask, SHUFFLES, 0)
+        shuffled = permuted(record.alpha, record.mask, SHUFFLES, 0, batch.example_id)
         inputs = {"input_ids": batch.tokens, "attention_mask": batch.mask.long()}
         one = seconds(lambda: user(**inputs))
         ours = seconds(lambda: logits_under(model, record, shuffled))

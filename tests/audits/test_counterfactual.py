@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -13,7 +13,13 @@ import torch
 from scipy.stats import chisquare
 from torch import Tensor
 
-from attnaudit.audits.counterfactual import flipped, permuted, without_item
+from attnaudit.audits.counterfactual import (
+    flipped,
+    logits_of_draws,
+    number_of_orders,
+    permuted,
+    without_item,
+)
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.decoding import logits_under
 
@@ -72,7 +78,7 @@ def made_record(
 @pytest.mark.parametrize("rows", [1, 2])
 def test_every_shuffle_is_a_permutation_of_the_real_weights_only(rows: int) -> None:
     record = made_record(0, rows=rows)
-    shuffled = permuted(record.alpha, record.mask, 50, seed=3).numpy()
+    shuffled = permuted(record.alpha, record.mask, 50, 3, record.batch.example_id).numpy()
     assert shuffled.shape == (6, 50, rows, 9)
     alpha, mask = record.alpha.numpy(), record.mask.numpy()
     moved = 0
@@ -89,19 +95,77 @@ def test_every_shuffle_is_a_permutation_of_the_real_weights_only(rows: int) -> N
 def test_values_outside_the_mask_are_never_shuffled_in() -> None:
     record = made_record(1)
     dirty = torch.where(record.mask, record.alpha, torch.tensor(7.0, dtype=torch.float64))
-    shuffled = permuted(dirty, record.mask, 40, seed=0)
+    shuffled = permuted(dirty, record.mask, 40, 0, record.batch.example_id)
     inside = record.mask[:, None].expand_as(shuffled)
     assert (shuffled[inside] < 7).all()
     assert (shuffled[~inside] == 7).all()
 
 
-def test_every_order_of_four_weights_is_equally_likely() -> None:
+def test_every_order_of_four_weights_comes_once() -> None:
     alpha = torch.tensor([[[0.1, 0.0, 0.2, 0.3, 0.4]]], dtype=torch.float64)
     mask = torch.tensor([[[True, False, True, True, True]]])
-    shuffled = permuted(alpha, mask, 12_000, seed=5)[0, :, 0].tolist()
-    seen = Counter((a, b, c, d) for a, _, b, c, d in shuffled)
-    assert set(seen) == set(permutations([0.1, 0.2, 0.3, 0.4]))
-    assert chisquare(list(seen.values())).pvalue > 1e-4
+    shuffled = permuted(alpha, mask, 24, 5, ["a"])[0, :, 0].tolist()
+    seen = [(a, b, c, d) for a, _, b, c, d in shuffled]
+    assert sorted(seen) == sorted(permutations([0.1, 0.2, 0.3, 0.4]))
+
+
+@pytest.mark.parametrize("lengths", [(1,), (5,), (2, 3), (3, 1, 3), (2, 2, 2, 2), (4, 0, 2)])
+def test_few_orders_are_listed_for_all_rows_together(lengths: tuple[int, ...]) -> None:
+    items = 7
+    mask = torch.stack([torch.arange(items) < length for length in lengths])[None]
+    alpha = mask * torch.arange(1.0, items + 1)
+    count = math.prod(math.factorial(length) for length in lengths)
+    assert number_of_orders(mask).tolist() == [count]
+    shuffled = permuted(alpha, mask, 2 * count, 0, ["a"])[0]
+    orders = [permutations(range(1, length + 1)) for length in lengths]
+    expected = {
+        tuple((*order, *[0] * (items - len(order))) for order in rows) for rows in product(*orders)
+    }
+    seen = [tuple(tuple(int(w) for w in row) for row in each) for each in shuffled.tolist()]
+    assert len(expected) == count
+    assert set(seen[:count]) == expected
+    assert seen[count:] == seen[:count]  # again from the start
+    later = permuted(alpha, mask, count, 0, ["a"], first=count // 2)[0]
+    assert torch.equal(later, shuffled[count // 2 : count // 2 + count])
+
+
+def test_every_order_of_six_weights_is_equally_likely_in_every_row_on_its_own() -> None:
+    alpha = torch.arange(1.0, 7).expand(1, 2, 6)
+    mask = torch.ones(1, 2, 6, dtype=torch.bool)
+    shuffled = permuted(alpha, mask, 36_000, 5, ["a"])[0]
+    for row in range(2):
+        seen = Counter(map(tuple, shuffled[:, row].tolist()))
+        assert set(seen) == set(permutations(range(1, 7)))
+        assert chisquare(list(seen.values())).pvalue > 1e-4
+    places = Counter(zip(*(shuffled[:, row, 0].tolist() for row in range(2)), strict=True))
+    assert len(places) == 36
+    assert chisquare(list(places.values())).pvalue > 1e-4
+
+
+def test_shuffles_in_parts_are_those_of_one_call() -> None:
+    record = made_record(5, rows=2)
+    ids = record.batch.example_id
+    whole = permuted(record.alpha, record.mask, 30, 3, ids)
+    parts = [permuted(record.alpha, record.mask, 10, 3, ids, first=first) for first in (0, 10, 20)]
+    assert torch.equal(torch.cat(parts, 1), whole)
+
+
+def test_many_draws_are_decoded_in_parts_of_bounded_size() -> None:
+    record = made_record(6, examples=2, rows=2, items=9, readout=False)
+    sizes: list[int] = []
+
+    def draw(first: int, number: int) -> Tensor:
+        sizes.append(number)
+        return permuted(record.alpha, record.mask, number, 0, record.batch.example_id, first=first)
+
+    model, count = Bent(2, 9, 3), 150_000
+    logits = logits_of_draws(model, record, count, draw)
+    assert sum(sizes) == count
+    assert len(sizes) > 1
+    assert max(sizes) * record.alpha.numel() <= 2**22
+    for number in (0, sizes[0] - 1, sizes[0], count - 1):
+        alone = permuted(record.alpha, record.mask, 1, 0, record.batch.example_id, first=number)
+        torch.testing.assert_close(logits[:, number], model.decode(record, alone[:, 0]))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -111,7 +175,9 @@ def test_mean_and_variance_over_shuffles_match_closed_forms(
     """mean(s) and Σ(s - s̄)²·Σ(alpha - 1/N)²/(N - 1), N the real items."""
     record, count = made_record(seed), 20_000
     logits = logits_under(
-        Bent(1, 9, 3), record, permuted(record.alpha, record.mask, count, seed)
+        Bent(1, 9, 3),
+        record,
+        permuted(record.alpha, record.mask, count, seed, record.batch.example_id),
     ).numpy()
     for index in range(6):
         real = record.mask[index, 0].numpy()
@@ -126,31 +192,35 @@ def test_mean_and_variance_over_shuffles_match_closed_forms(
 
 def test_one_item_has_only_one_order() -> None:
     alpha = torch.tensor([[[0.0, 1.0, 0.0]]])
-    shuffled = permuted(alpha, alpha > 0, 20, seed=0)
+    shuffled = permuted(alpha, alpha > 0, 20, 0, ["a"])
     assert torch.equal(shuffled, alpha[:, None].expand(1, 20, 1, 3))
 
 
 def test_a_row_without_items_stays_empty() -> None:
     alpha, mask = torch.zeros(1, 1, 4), torch.zeros(1, 1, 4, dtype=torch.bool)
-    assert (permuted(alpha, mask, 5, seed=0) == 0).all()
+    assert (permuted(alpha, mask, 5, 0, ["a"]) == 0).all()
 
 
-def test_shuffles_depend_on_the_seed_and_the_number_of_items_not_on_the_batch_or_its_padding() -> (
-    None
-):
-    record = made_record(2)
-    together = permuted(record.alpha, record.mask, 30, seed=9)
+def test_shuffles_depend_on_seed_example_and_row_not_on_the_batch_or_its_padding() -> None:
+    record = made_record(2, rows=2, items=14)
+    ids = record.batch.example_id
+    together = permuted(record.alpha, record.mask, 30, 9, ids)
     for index in range(6):
-        alone = permuted(
-            record.alpha[index : index + 1], record.mask[index : index + 1], 30, seed=9
-        )
+        one = slice(index, index + 1)
+        alone = permuted(record.alpha[one], record.mask[one], 30, 9, ids[one])
         assert torch.equal(alone[0], together[index])
-        wider = [
-            torch.nn.functional.pad(each[index : index + 1], (0, 4)).to(each.dtype)
-            for each in (record.alpha, record.mask)
-        ]
-        assert torch.equal(permuted(*wider, 30, seed=9)[0, ..., :9], together[index])
-    assert not torch.equal(permuted(record.alpha, record.mask, 30, seed=10), together)
+        for padding in ((0, 4), (3, 0)):
+            wider = [
+                torch.nn.functional.pad(each[one], padding).to(each.dtype)
+                for each in (record.alpha, record.mask)
+            ]
+            start = padding[0]
+            shuffled = permuted(wider[0], wider[1], 30, 9, ids[one])
+            assert torch.equal(shuffled[0, ..., start : start + 14], together[index])
+    assert not torch.equal(permuted(record.alpha, record.mask, 30, 10, ids), together)
+    same = record.alpha[:1].expand(2, -1, -1), record.mask[:1].expand(2, -1, -1)
+    first, second = permuted(*same, 30, 9, ["a", "b"])
+    assert not torch.equal(first, second)
 
 
 # Removal

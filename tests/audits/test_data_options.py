@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from attnaudit import audit
 from attnaudit.audits import AUDITS
 from attnaudit.audits.data_options import bind_data_options, missing_data_options
+from attnaudit.core.contract import Record
 from attnaudit.models.glass import Glass, glass_batch
 from bilstm_cases import TEXT_LENGTHS, bilstm_case, run_audit
 
@@ -74,11 +75,23 @@ def test_an_audit_gets_a_data_option_by_naming_it_and_only_when_it_uses_it() -> 
     assert results.frame()["value"].tolist() == [mean] * 5
 
 
-def test_lengths_are_read_only_if_an_audit_needs_them() -> None:
-    def read() -> Tensor:
+def test_records_are_read_once_and_only_if_an_audit_needs_them() -> None:
+    def read() -> list[Record]:
         raise AssertionError("the data was read")
 
-    audits = {name: AUDITS[name] for name in AUDITS if name != "top_k_agreement"}
+    wanting = ("top_k_agreement", "position")
+    audits = {name: AUDITS[name] for name in AUDITS if name not in wanting}
     assert bind_data_options(audits, read) == audits
-    bound = bind_data_options(AUDITS, lambda: torch.tensor([2, 3, 5]))
-    assert bound["top_k_agreement"].keywords == {"mean_length": 3}  # type: ignore[attr-defined]
+    batch, passes = glass_batch(9), []
+
+    def once() -> Iterator[Record]:
+        passes.append(1)
+        for rows in torch.arange(9).split(4):
+            yield Glass("oracle").read(batch.rows(rows))
+
+    bound = bind_data_options(AUDITS, once)
+    assert len(passes) == 1
+    mean = int(batch.mask.sum()) // 9
+    assert bound["top_k_agreement"].keywords == {"mean_length": mean}  # type: ignore[attr-defined]
+    (profile,) = bound["position"].keywords.values()  # type: ignore[attr-defined]
+    assert profile.count.sum() == batch.mask.sum()

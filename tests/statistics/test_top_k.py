@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from attnaudit import statistics as ours
+from attnaudit.statistics.top_k import top_list
 from score_cases import LEVELS, batch, rows_of, same, scipy_kendall, whole
 
 
@@ -136,3 +137,20 @@ def test_overlap_equals_brute_force(levels):
             ours.overlap_at_k(x, y, k, mask),
             [brute(a.tolist(), b.tolist(), k) for a, b in rows_of(x, y, mask)],
         )
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+def test_top_lists_equal_brute_force(levels):
+    x, _, mask = batch(40 + levels, [*range(1, 13)] * 2, levels)
+    x[0, mask[0].nonzero()[0, 0]] = math.nan
+    for k in (1, 3, 7):
+        found = top_list(x, k, mask)
+        for index in range(len(x)):
+            real = [item for item in range(x.shape[1]) if mask[index, item]]
+            values = [x[index, item].item() for item in real]
+            expected = set()
+            if values and not any(map(math.isnan, values)):
+                cut = sorted(values, reverse=True)[min(k, len(values)) - 1]
+                expected = {i for i, v in zip(real, values, strict=True) if v >= cut}
+                expected -= {i for i, v in zip(real, values, strict=True) if v == min(values)}
+            assert set(found[index].nonzero()[:, 0].tolist()) == expected

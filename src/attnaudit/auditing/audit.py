@@ -128,7 +128,7 @@ def audit(
     with evaluating(model, *other_models, device=device):
         check_other_models(model, other_models, _to(batches[0], device))
         chosen_audits = bind_data_options(
-            chosen_audits, lambda: _lengths(model, batches, device=device)
+            chosen_audits, lambda: (_read(model, batch, device) for batch in batches)
         )
         with progress.bar("Auditing", len(batches), show=show_progress) as advance:
             for batch in batches:
@@ -171,14 +171,6 @@ def _read(model: AttentionModel, batch: Batch, device: torch.device | str | None
         record = model.read(_to(batch, device))
     check_record(record)
     return record
-
-
-def _lengths(
-    model: AttentionModel, batches: Sequence[Batch], device: torch.device | str | None
-) -> Tensor:
-    """The number of items of every example (examples,)."""
-    with torch.no_grad():
-        return torch.cat([model.read(_to(batch, device)).length.cpu() for batch in batches])
 
 
 def _run_measures(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 
 from attnaudit.audits.furthest import alternative
+from attnaudit.audits.heatmap import weight_on_marks
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.data.sampling import sampled
 from attnaudit.results.audit_names import resolve_audit_name
@@ -78,6 +79,7 @@ def example_rows(
         return []
     other, jsd, upper, exact = _furthest_attention(model, record, seed, indices, furthest)
     item_texts = _item_texts(model, record, words)
+    on_marks = weight_on_marks(record)
     rows = []
     for place, index in enumerate(indices):
         counted = record.content[index]
@@ -97,7 +99,7 @@ def example_rows(
                 "attention": record.alpha[index][:, counted].double().flatten().tolist(),
                 "pair": _pair(record, index),
                 # (R,) weight on what does not count, such as [CLS] and [SEP]
-                "weight_on_marks": record.alpha[index][:, ~counted].double().sum(-1).tolist(),
+                "weight_on_marks": on_marks[index].tolist(),
                 "furthest": None
                 if other is None
                 else other[place][:, counted].double().flatten().tolist(),

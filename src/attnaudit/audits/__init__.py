@@ -31,7 +31,9 @@ from attnaudit.audits.erasure import erasure
 from attnaudit.audits.evidence import evidence
 from attnaudit.audits.flip_fraction import flip_fraction
 from attnaudit.audits.furthest import furthest
+from attnaudit.audits.noise_stability import noise_stability
 from attnaudit.audits.permutation import permutation
+from attnaudit.audits.position import position
 from attnaudit.audits.random_attention import random_attention
 from attnaudit.audits.stability import stability
 from attnaudit.audits.top_item import top_item
@@ -53,6 +55,8 @@ AUDITS: dict[str, Audit] = {
     "evidence": evidence,
     "furthest": furthest,
     "epsilon_curve": epsilon_curve,
+    "noise_stability": noise_stability,
+    "position": position,
     "stability": stability,
 }
 

@@ -6,23 +6,36 @@ restricts this to certain values of its other options.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import torch
 from torch import Tensor
+
+from attnaudit.audits.position_profile import combine_profiles, profile_of_record
+from attnaudit.core.contract import Record
 
 AuditFunction = TypeVar("AuditFunction", bound=Callable[..., Any])
 
 
-def mean_length(lengths: Tensor) -> int:
-    """⌊mean number of items⌋ of all examples; lengths (examples,)."""
-    return int(lengths.double().mean())
+class DataOption(NamedTuple):
+    """How an option is computed: something of every record, then all of these combined."""
+
+    of_record: Callable[[Record], Any]
+    combine: Callable[[list[Any]], Any]
 
 
-# Name of the option -> how it is computed from the lengths of all examples.
-DATA_OPTIONS: dict[str, Callable[[Tensor], Any]] = {"mean_length": mean_length}
+def mean_length(lengths: list[Tensor]) -> int:
+    """⌊mean number of items⌋ of all examples, from the lengths (B,) in each record."""
+    return int(torch.cat(lengths).double().mean())
+
+
+DATA_OPTIONS: dict[str, DataOption] = {
+    "mean_length": DataOption(lambda record: record.length.cpu(), mean_length),
+    "position_profile": DataOption(profile_of_record, combine_profiles),
+}
 
 
 def uses_data_option(
@@ -70,14 +83,25 @@ def missing_data_options(audit: Callable[..., Any]) -> list[str]:
 
 
 def bind_data_options(
-    audits: Mapping[str, Callable[..., Any]], read_lengths: Callable[[], Tensor]
+    audits: Mapping[str, Callable[..., Any]], read: Callable[[], Iterable[Record]]
 ) -> dict[str, Callable[..., Any]]:
-    """The audits with their missing data options bound; the data is read only if there are any."""
+    """The audits with their missing data options bound; the data is read once, if there are any.
+
+    Parameters
+    ----------
+    audits : mapping of str to callable
+    read : callable
+        Returns the record of every batch, one after the other.
+    """
     missing = {name: missing_data_options(audit) for name, audit in audits.items()}
-    if not any(missing.values()):
+    needed = [name for name in DATA_OPTIONS if any(name in names for names in missing.values())]
+    if not needed:
         return dict(audits)
-    lengths = read_lengths()
-    computed = {name: compute(lengths) for name, compute in DATA_OPTIONS.items()}
+    parts: dict[str, list[Any]] = {name: [] for name in needed}
+    for record in read():
+        for name in needed:
+            parts[name].append(DATA_OPTIONS[name].of_record(record))
+    computed = {name: DATA_OPTIONS[name].combine(parts[name]) for name in needed}
     return {
         name: partial(audit, **{option: computed[option] for option in missing[name]})
         if missing[name]

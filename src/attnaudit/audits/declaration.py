@@ -25,7 +25,7 @@ class Metric:
         In words.
     floor, ceiling : float or str
         The worst and the best value to expect: a number, or the name of a metric of the same audit
-        ("tau@random").
+        ("tau@random"); `NO_CEILING` if no best value is known.
     scale : (float, float), optional
         The smallest and largest possible value; floor and ceiling if omitted and both are numbers.
 
@@ -72,15 +72,18 @@ class Declaration:
 SHARE = (0.0, 1.0)
 CORRELATION = DIFFERENCE = (-1.0, 1.0)
 DIVERGENCE = (0.0, math.log(2))  # Jensen–Shannon, nats
+NOT_NEGATIVE = (0.0, math.inf)
+
+NO_CEILING = math.nan  # of a metric without a best value to expect
 
 
 def scales(declarations: Mapping[str, Declaration]) -> dict[str, dict[str, list[float]]]:
-    """Audit -> metric -> its limits, as stored with the results."""
+    """Audit -> metric -> its limits, as stored with the results; only finite limits are."""
     return {
         audit: {
             name: list(limits)
             for name, metric in declaration.metrics.items()
-            if (limits := metric.limits) is not None
+            if (limits := metric.limits) is not None and all(map(math.isfinite, limits))
         }
         for audit, declaration in declarations.items()
     }

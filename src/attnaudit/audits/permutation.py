@@ -5,12 +5,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnaudit import statistics
-from attnaudit.audits.counterfactual import flipped, permuted
-from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
-from attnaudit.core import masking
+from attnaudit.audits.counterfactual import (
+    MOST_ORDERS,
+    logits_of_draws,
+    number_of_orders,
+    permuted,
+    words_of,
+)
+from attnaudit.audits.declaration import Declaration, Metric, Values, declares
+from attnaudit.audits.prediction_changes import change_metrics, changes, reach
 from attnaudit.core.contract import AttentionModel, Record
-from attnaudit.core.decoding import logits_under
 from attnaudit.core.option_limits import COUNT, limits
 
 
@@ -19,18 +23,7 @@ from attnaudit.core.option_limits import COUNT, limits
     Declaration(
         question="Does the prediction change when the attention weights are shuffled?",
         metrics={
-            "tvd_median": Metric(
-                "median change of the prediction over the shuffles", 0.0, "tvd_reach", SHARE
-            ),
-            "tvd_mean": Metric(
-                "mean change of the prediction over the shuffles", 0.0, "tvd_reach", SHARE
-            ),
-            "tvd_reach": Metric(
-                "the largest change any attention could cause (1 with more than two classes)",
-                0.0,
-                1.0,
-            ),
-            "flipped": Metric("share of shuffles that change the decision", 0.0, 1.0),
+            **change_metrics("shuffles"),
             "max_attention": Metric("the largest weight", 0.0, 1.0),
         },
         detects=("inert",),
@@ -47,7 +40,10 @@ def permutation(
     *,
     shuffles: int = 100,
 ) -> Values:
-    """Shuffle alpha over the real items, all rows together, and decode.
+    """Shuffle the weights of the words in every row, each row on its own, and decode.
+
+    Weights on marks, such as [CLS], stay where they are. A text whose rows have at most 120 orders
+    in all (five words in one row) is decoded in every order instead of `shuffles` random ones.
 
     Parameters
     ----------
@@ -57,41 +53,26 @@ def permutation(
     Returns
     -------
     dict of Tensor (B,), `max_attention` (B,R)
-        `tvd_median` and `tvd_mean` of the prediction over the shuffles, the share `flipped`, and
-        the ceiling `tvd_reach`: the largest change any attention could cause, known for two
-        classes, 1 with more, NaN without a readout.
+        Over the shuffles, median and mean of the change of the prediction, as a TVD (`tvd_median`,
+        `tvd_mean`) and in the log-odds of the predicted class (`log_odds_median`, `log_odds_mean`),
+        and the share `flipped`; `tvd_mean_error`, the standard error of `tvd_mean`, 0 if every
+        order was decoded; and the ceiling `tvd_reach`: the largest change any attention to the
+        words could cause, known for two classes, 1 with more, NaN without a readout. NaN for a text
+        without words; `max_attention` is over all items.
     """
-    shuffled = permuted(record.alpha, record.mask, shuffles, seed)
-    logits = logits_under(model, record, shuffled)
+    words, ids = words_of(record), record.batch.example_id
+    orders = number_of_orders(words)
+    complete = orders <= MOST_ORDERS
+    count = orders.where(complete, shuffles).long()
+    most = int(count.max()) if len(count) else 0
+
+    def draw(first: int, number: int) -> Tensor:
+        return permuted(record.alpha, words, number, seed, ids, first=first)
+
+    logits = logits_of_draws(model, record, most, draw)
+    decoded = torch.arange(most, device=logits.device) < count[:, None]
     return {
-        **changes(logits, record),
+        **changes(logits, record, decoded, complete),
         ("", "max_attention"): record.alpha.amax(-1),
         ("", "tvd_reach"): reach(record),
     }
-
-
-def changes(logits: Tensor, record: Record) -> Values:
-    """Median and mean TVD and the share of flips (B,) over K alternatives, from logits (B,K,C)."""
-    probs = masking.probabilities(logits, record.batch.classes)
-    change = statistics.tvd(probs, record.probs[:, None])
-    return {
-        # Not .median(), which takes the lower of the two middle values.
-        ("", "tvd_median"): change.quantile(0.5, dim=1),
-        ("", "tvd_mean"): change.mean(1),
-        ("", "flipped"): flipped(logits, record).double().mean(1),
-    }
-
-
-def reach(record: Record) -> Tensor:
-    """The largest TVD any attention could cause (B,); NaN without a readout.
-
-    With two classes, that of all weight on one item. With more, a mixture of items can cause more
-    than any one of them: 1.
-    """
-    if record.readout is None:
-        return torch.full_like(record.logits[:, 0], torch.nan)
-    if record.logits.shape[1] > 2:
-        return torch.ones_like(record.logits[:, 0])
-    of_items = masking.probabilities(record.readout, record.batch.classes)
-    change = statistics.tvd(of_items, record.probs[:, None])
-    return masking.fill(change, record.mask[:, 0], -1.0).amax(-1)

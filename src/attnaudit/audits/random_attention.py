@@ -4,32 +4,20 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
-from attnaudit.audits.permutation import changes, reach
+from attnaudit.audits.counterfactual import logits_of_draws, words_of
+from attnaudit.audits.declaration import Declaration, Values, declares
+from attnaudit.audits.prediction_changes import change_metrics, changes, reach
+from attnaudit.core import masking
 from attnaudit.core.contract import AttentionModel, Record
-from attnaudit.core.decoding import logits_under
 from attnaudit.core.option_limits import COUNT, limits
-from attnaudit.core.simplex import random_alpha_by_length
+from attnaudit.core.simplex import random_alphas_by_example
 
 
 @limits(draws=COUNT)
 @declares(
     Declaration(
         question="Does the prediction change under random attention?",
-        metrics={
-            "tvd_median": Metric(
-                "median change of the prediction over the draws", 0.0, "tvd_reach", SHARE
-            ),
-            "tvd_mean": Metric(
-                "mean change of the prediction over the draws", 0.0, "tvd_reach", SHARE
-            ),
-            "tvd_reach": Metric(
-                "the largest change any attention could cause (1 with more than two classes)",
-                0.0,
-                1.0,
-            ),
-            "flipped": Metric("share of draws that change the decision", 0.0, 1.0),
-        },
+        metrics=change_metrics("draws"),
         detects=("inert",),
         blind={
             "shifted": "attention does decide; that it points at the wrong word changes nothing"
@@ -39,10 +27,11 @@ from attnaudit.core.simplex import random_alpha_by_length
 def random_attention(
     model: AttentionModel, record: Record, scores: dict[str, Tensor], seed: int, *, draws: int = 100
 ) -> Values:
-    """Decode attention drawn uniformly from the simplex of each row (flat Dirichlet).
+    """Decode attention to the words drawn uniformly from the simplex of each row (flat Dirichlet).
 
-    No retraining, unlike the control in the paper. Permutation moves the model's weights; here the
-    weights are others too. In long texts such draws are nearly uniform attention.
+    Rows are drawn independently. Weights on marks, such as [CLS], stay: the words share what is
+    left. No retraining, unlike the control in the paper. Permutation moves the model's weights;
+    here the weights are others too. In long texts such draws are nearly uniform attention.
 
     Parameters
     ----------
@@ -52,8 +41,17 @@ def random_attention(
     Returns
     -------
     dict of Tensor (B,)
-        `tvd_median`, `tvd_mean`, `flipped` and `tvd_reach`, as in permutation.
+        As in permutation, without `max_attention`.
     """
-    alternatives = random_alpha_by_length(record.mask, draws, seed).to(record.alpha.dtype)
-    logits = logits_under(model, record, alternatives)
+    words = words_of(record)
+    on_marks = masking.fill(record.alpha, record.mask & ~words)[:, None]
+    of_words = 1 - on_marks.sum(-1, keepdim=True)  # 0 draws in a row without words
+
+    def draw(first: int, number: int) -> Tensor:
+        drawn = random_alphas_by_example(
+            words, number, seed, "random attention", record.batch.example_id, first=first
+        )
+        return on_marks + of_words * drawn.to(record.alpha.dtype)
+
+    logits = logits_of_draws(model, record, draws, draw)
     return {**changes(logits, record), ("", "tvd_reach"): reach(record)}

@@ -116,13 +116,9 @@ def _random_item(record: Record, words: Tensor, top: Tensor, seed: int, fidelity
 
 def _draws(record: Record, name: str, seed: int) -> Tensor:
     """Random numbers (B,R,N) that depend on example id, row and position."""
-    rows = [
-        randomness.uniform(
-            randomness.keys(seed, f"{name}/{row}", record.batch.example_id), record.alpha.shape[2]
-        )
-        for row in range(record.alpha.shape[1])
-    ]
-    return torch.stack(rows, 1).to(record.alpha.device)
+    shape = record.alpha.shape
+    keys = randomness.keys_by_row(seed, name, record.batch.example_id, shape[1])
+    return randomness.uniform(keys.flatten(), shape[2]).view(shape).to(record.alpha.device)
 
 
 def _removed_per_row(record: Record, item: Tensor) -> Tensor:

@@ -37,10 +37,33 @@ def keys(seed: int, name: str, example_ids: Iterable[str]) -> Tensor:
     return torch.tensor([derive(seed, name, id_) for id_ in example_ids], dtype=torch.int64)
 
 
+def keys_by_row(seed: int, name: str, example_ids: Iterable[str], rows: int) -> Tensor:
+    """One key per example and row: (B,rows) int64."""
+    ids = tuple(example_ids)
+    by_row = [keys(seed, f"{name}/{row}", ids) for row in range(rows)]
+    return torch.stack(by_row, 1) if by_row else torch.empty(len(ids), 0, dtype=torch.int64)
+
+
 def uniform(key: Tensor, count: int) -> Tensor:
     """(B,count) float64 in [0, 1): the first `count` numbers of each key's stream."""
-    counter = torch.arange(1, count + 1, dtype=torch.int64, device=key.device)
-    state = key[:, None] + counter * _signed(_GOLDEN)
+    return uniform_at(key[:, None], torch.arange(count, dtype=torch.int64, device=key.device))
+
+
+def uniform_at(key: Tensor, place: Tensor) -> Tensor:
+    """float64 in [0, 1): the numbers at these places, from 0, of each key's stream.
+
+    Parameters
+    ----------
+    key, place : Tensor, int64
+        Of shapes that broadcast with each other.
+
+    Examples
+    --------
+    >>> key = keys(0, "example", ["a"])
+    >>> bool(uniform_at(key, torch.tensor([7])) == uniform(key, 8)[0, 7])
+    True
+    """
+    state = key + (place + 1) * _signed(_GOLDEN)
     state = (state ^ _shift(state, 30)) * _signed(_MIX_1)
     state = (state ^ _shift(state, 27)) * _signed(_MIX_2)
     state = state ^ _shift(state, 31)
@@ -58,6 +81,11 @@ def _signed(value: int) -> int:
 
 
 def normal(key: Tensor, count: int) -> Tensor:
-    """(B,count) float64 from N(0,1), by the inverse of its distribution function."""
-    above_zero = uniform(key, count) + 2.0**-54
+    """(B,count) float64 from N(0,1): the first `count` numbers of each key's stream."""
+    return normal_at(key[:, None], torch.arange(count, dtype=torch.int64, device=key.device))
+
+
+def normal_at(key: Tensor, place: Tensor) -> Tensor:
+    """float64 from N(0,1), by the inverse of its distribution function; as `uniform_at`."""
+    above_zero = uniform_at(key, place) + 2.0**-54
     return torch.special.ndtri(above_zero)

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from attnaudit.core import masking, randomness
 
+MOST_ITEMS = 2**20  # of a row: draw k of a key takes the numbers from k·MOST_ITEMS on
+
 
 def random_alpha(mask: Tensor, seed: int, dtype: torch.dtype, count: int = 3) -> Tensor:
     """`count` random attentions (B,count,R,N) within mask (B,R,N); 0 in an empty row.
@@ -30,31 +32,24 @@ def random_alpha_by_example(mask: Tensor, seed: int, name: str, ids: Iterable[st
 
     Keyed by (seed, name, row, example id): an example's draw is the same in every batch.
     """
-    ids = tuple(ids)
-    rows = [
-        randomness.uniform(randomness.keys(seed, f"{name}/{row}", ids), mask.shape[2])
-        for row in range(mask.shape[1])
-    ]
-    return from_uniform(torch.stack(rows, 1).to(mask.device), mask)
+    keys = randomness.keys_by_row(seed, name, ids, mask.shape[1])
+    draws = randomness.uniform(keys.flatten(), mask.shape[2]).view(mask.shape)
+    return from_uniform(draws.to(mask.device), mask)
 
 
-def random_alpha_by_length(mask: Tensor, count: int, seed: int) -> Tensor:
-    """`count` random attentions (B,count,R,N) within mask (B,R,N); 0 in an empty row.
+def random_alphas_by_example(
+    mask: Tensor, count: int, seed: int, name: str, ids: Iterable[str], *, first: int = 0
+) -> Tensor:
+    """Random attentions number `first` to `first + count - 1` of each example: (B,count,R,N).
 
-    Keyed by (seed, number of real items): rows of one length share their draws, in every batch.
+    Within mask (B,R,N); 0 in an empty row. Keyed by (seed, name, row, example id): rows are
+    independent, and an example's draws are the same in every batch.
     """
-    batch, rows, items = mask.shape
-    real_first = (~mask).to(torch.int8).argsort(dim=-1, stable=True)
-    lengths = mask.sum(-1)
-    compact = torch.zeros(batch, rows, count, items, dtype=torch.float64, device=mask.device)
-    for length in lengths.unique().tolist():
-        if length > 0:
-            source = randomness.generator(seed, "random attention", length)
-            weight = torch.empty(count, length, dtype=torch.float64).exponential_(generator=source)
-            draws = (weight / weight.sum(-1, keepdim=True)).to(mask.device)
-            compact[..., :length][lengths == length] = draws
-    position = real_first.argsort(-1)[:, :, None].expand(-1, -1, count, -1)
-    return compact.gather(-1, position).transpose(1, 2)
+    keys = randomness.keys_by_row(seed, name, ids, mask.shape[1]).to(mask.device)
+    draw = torch.arange(first, first + count, device=mask.device)[:, None, None]
+    place = draw * MOST_ITEMS + (mask.cumsum(-1) - 1).clamp_min(0)[:, None]
+    draws = randomness.uniform_at(keys[:, None, :, None], place)
+    return from_uniform(draws, mask[:, None].expand_as(draws))
 
 
 def from_uniform(draws: Tensor, mask: Tensor) -> Tensor:

@@ -10,13 +10,15 @@ from attnaudit.core.contract import Record
 
 
 def log_odds(logits: Tensor, record: Record) -> Tensor:
-    """log p/(1 - p) (B,) of the class predicted in the record, from logits (B,C).
+    """log p/(1 - p) of the class predicted in the record: (B,) from logits (B,C), (B,K) of (B,K,C).
 
     Its gradient is that of p divided by p(1 - p), one factor per text, which cancels when norms are
     scaled to sum to 1.
     """
-    predicted = torch.nn.functional.one_hot(record.predicted, logits.shape[1]).bool()
+    predicted = torch.nn.functional.one_hot(record.predicted, logits.shape[-1]).bool()
     others = ~predicted if record.batch.classes is None else ~predicted & record.batch.classes
+    if logits.dim() == 3:
+        predicted, others = (each[:, None].expand_as(logits) for each in (predicted, others))
     rest = masking.fill(logits, others, torch.finfo(logits.dtype).min).logsumexp(-1)
     # With a single candidate class p is 1 whatever happens.
     return masking.fill(masking.total(logits, predicted) - rest, others.any(-1))

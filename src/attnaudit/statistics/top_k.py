@@ -119,6 +119,31 @@ def overlap_at_k(x: Tensor, y: Tensor, k: int | Tensor, mask: Tensor) -> Tensor:
     return in_chunks(share, x, y, _k_per_example(k, x), mask)
 
 
+def top_list(scores: Tensor, k: int | Tensor, mask: Tensor) -> Tensor:
+    """The k highest items, as in `top_k_kendall`: ties at the cut are in, the lowest score never.
+
+    Parameters
+    ----------
+    scores : Tensor, (B,N)
+    k : int or Tensor, (B,) int64
+        The length of the lists.
+    mask : Tensor, (B,N) bool
+        True where an item is real.
+
+    Returns
+    -------
+    Tensor, (B,N) bool
+        Nothing for a constant vector or NaN scores.
+
+    Examples
+    --------
+    >>> top_list(torch.tensor([[0.6, 0.0, 0.3, 0.1]]), 2, torch.ones(1, 4, dtype=torch.bool))
+    tensor([[ True, False,  True, False]])
+    """
+    chosen = _top_list(dense_ranks(scores, mask), _k_per_example(k, scores), mask)
+    return chosen & ~has_nan(mask, scores)[:, None]
+
+
 def _k_per_example(k: int | Tensor, x: Tensor) -> Tensor:
     """k per example: (B,) int64."""
     length = torch.as_tensor(k, device=x.device)
