@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attnaudit import statistics
 from attnaudit.core import masking
 from attnaudit.core.errors import InputError
-from attnaudit.exact.inputs import ROUNDING, Prepared, chunks, prepare
+from attnaudit.exact.inputs import Prepared, chunks, prepare
+from attnaudit.exact.outer_bound import outer_bound
+from attnaudit.exact.polish import polish
 from attnaudit.exact.slab import Vertex, furthest_in_slab
 from attnaudit.exact.small_support import search
 
@@ -51,7 +54,7 @@ def furthest(
     readout: Tensor,
     mask: Tensor,
     *,
-    epsilon: float = 0.01,
+    epsilon: float | Tensor = 0.01,
     classes: Tensor | None = None,
 ) -> Furthest:
     """Maximise JSD(a, alpha) over attentions a with TVD(p(a), p(alpha)) <= epsilon.
@@ -72,8 +75,9 @@ def furthest(
         The logits that each item alone would give.
     mask : Tensor, (B,N) bool
         True where an item is real.
-    epsilon : float
-        The largest change of the prediction (TVD) that counts as the same.
+    epsilon : float or Tensor, (B,)
+        The largest change of the prediction (TVD) that counts as the same; a tensor has one per
+        example.
     classes : Tensor, (B,C) bool, optional
         The candidate classes; all if omitted.
 
@@ -93,22 +97,39 @@ def furthest(
     >>> answer.jsd, answer.exact
     (tensor([0.6931]), tensor([True]))
     """
-    if not 0 <= epsilon <= 1:
-        raise InputError(
-            f"epsilon is a distance between probabilities, from 0 to 1, got {epsilon}."
-        )
     given = prepare(alpha, readout, mask, classes)
+    tolerance = _tolerance(epsilon, given)
     best = given.alpha.clone()
     jsd, upper = (torch.zeros_like(given.probs[:, 0]) for _ in range(2))
     for examples, group in _by_number_of_candidates(given):
         entries = group.alpha.shape[1] * group.probs.shape[1] * 32
         for part in chunks(len(examples), entries, limit=2**23):
             index = examples[part]
-            best[index], jsd[index], upper[index] = _furthest(group.rows(part), epsilon)
+            best[index], jsd[index], upper[index] = _furthest(
+                group.rows(part), tolerance[index]
+            )
     exact = (jsd >= upper - _EQUAL) & ~given.empty
     jsd, upper = (value.masked_fill(given.empty, torch.nan) for value in (jsd, upper))
     dtype, probs = alpha.dtype, given.probs_of(best)
     return Furthest(best.to(dtype), jsd.to(dtype), upper.to(dtype), exact, probs.to(dtype))
+
+
+def _tolerance(epsilon: float | Tensor, given: Prepared) -> Tensor:
+    """One epsilon per example (B,), checked."""
+    example = given.probs[:, 0]
+    values = torch.as_tensor(epsilon, dtype=example.dtype, device=example.device).detach()
+    if values.dim() and values.shape != example.shape:
+        raise InputError(
+            f"epsilon is one number or one per example, (B,) = {tuple(example.shape)}, "
+            f"got {tuple(values.shape)}."
+        )
+    wrong = ~((values >= 0) & (values <= 1))
+    if wrong.any():
+        raise InputError(
+            "epsilon is a distance between probabilities, from 0 to 1, "
+            f"got {values[wrong].flatten()[0].item():g}."
+        )
+    return values.expand_as(example)
 
 
 def _by_number_of_candidates(given: Prepared) -> Iterator[tuple[Tensor, Prepared]]:
@@ -125,7 +146,7 @@ def _by_number_of_candidates(given: Prepared) -> Iterator[tuple[Tensor, Prepared
         yield index, prepare(given.alpha[index], readout, given.mask[index])
 
 
-def _furthest(given: Prepared, epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
+def _furthest(given: Prepared, epsilon: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The attention found (B,N), its JSD (B,) and the upper bound (B,)."""
     lower = _Best(given, epsilon)
     lower.offer(given.alpha, torch.zeros_like(given.probs[:, 0]))
@@ -135,14 +156,19 @@ def _furthest(given: Prepared, epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
         lower.offer(vertex.dense(given.alpha.shape[1]), vertex.jsd)
     unsettled = (lower.jsd < upper - _EQUAL).nonzero()[:, 0]
     if len(unsettled):
-        lower.offer_at(unsettled, *search(given.rows(unsettled), epsilon, lower.alpha[unsettled]))
+        part, tolerance = given.rows(unsettled), epsilon[unsettled]
+        lower.offer_at(unsettled, *search(part, tolerance, lower.alpha[unsettled]))
+        outer = outer_bound(part, tolerance, lower.jsd[unsettled])
+        upper[unsettled] = torch.minimum(upper[unsettled], outer.upper)
+        for alpha in polish(part, tolerance, outer.alpha):
+            lower.offer_at(unsettled, alpha, statistics.jsd(alpha, part.alpha))
     return lower.alpha, lower.jsd, torch.maximum(upper, lower.jsd)
 
 
 class _Best:
     """The furthest feasible attention so far."""
 
-    def __init__(self, given: Prepared, epsilon: float) -> None:
+    def __init__(self, given: Prepared, epsilon: Tensor) -> None:
         self.given, self.epsilon = given, epsilon
         self.alpha, self.jsd = given.alpha.clone(), torch.full_like(given.probs[:, 0], -1.0)
 
@@ -152,12 +178,12 @@ class _Best:
     def offer_at(self, index: Tensor, alpha: Tensor, jsd: Tensor) -> None:
         """Take alpha (b,N) for the examples at index (b,) where it is feasible and further."""
         given = self.given.rows(index)
-        moved = 0.5 * (given.probs_of(alpha) - given.probs).abs().sum(-1)
-        better = (moved <= self.epsilon + ROUNDING) & (jsd > self.jsd[index])
+        feasible = given.moved(alpha) <= self.epsilon[index] + given.rounding()
+        better = feasible & (jsd > self.jsd[index])
         self.alpha[index[better]], self.jsd[index[better]] = alpha[better], jsd[better]
 
 
-def _relaxations(given: Prepared, epsilon: float) -> list[Vertex]:
+def _relaxations(given: Prepared, epsilon: Tensor) -> list[Vertex]:
     """The furthest attention in each half-space or slab that contains every feasible one."""
     p = given.probs
     rivals = masking.fill(p, _one_hot(given.predicted, p) == 0, -1.0).argsort(
@@ -182,7 +208,7 @@ def _relaxations(given: Prepared, epsilon: float) -> list[Vertex]:
 
 
 def _against_the_rest(
-    given: Prepared, epsilon: float, predicted: Tensor, p_predicted: Tensor
+    given: Prepared, epsilon: Tensor, predicted: Tensor, p_predicted: Tensor
 ) -> Vertex:
     """The furthest attention in the half-space given by all rivals together.
 

@@ -41,6 +41,36 @@ class Prepared:
             self.empty[index],
         )
 
+    def logits_of(self, alpha: Tensor) -> Tensor:
+        """Logits under another attention: (B,N) -> (B,C)."""
+        return (alpha[:, None] @ self.readout)[:, 0]
+
+    def change(self, probs: Tensor) -> Tensor:
+        """TVD of class probabilities from the original ones: (B,C) -> (B,), (B,K,C) -> (B,K).
+
+        The change of the predicted class is computed as minus that of the others: where its
+        probability is almost 1, the difference of two such numbers would lose the small ones.
+        """
+        shape = (len(probs),) + (1,) * (probs.dim() - 2) + (probs.shape[-1],)
+        rival = torch.arange(probs.shape[-1], device=probs.device) != self.predicted[:, None]
+        others = torch.where(rival.view(shape), probs - self.probs.view(shape), 0.0)
+        return 0.5 * (others.abs().sum(-1) + others.sum(-1).abs())
+
+    def moved(self, alpha: Tensor) -> Tensor:
+        """TVD of the prediction under other attentions: (B,N) -> (B,), (B,K,N) -> (B,K)."""
+        return self.change(self.probs_of(alpha))
+
+    def rounding(self) -> Tensor:
+        """By how much (B,) the TVD of a feasible attention may exceed epsilon.
+
+        With more than two classes, in proportion to the probability of the other classes: a
+        prediction that is almost certain changes little whatever the rounding of its logits.
+        """
+        if self.probs.shape[1] == 2:
+            return torch.full_like(self.probs[:, 0], ROUNDING)
+        others = self.probs.scatter(1, self.predicted[:, None], 0.0)
+        return ROUNDING * others.sum(-1)
+
     def probs_of(self, alpha: Tensor) -> Tensor:
         """Class probabilities under other attentions: (B,N) -> (B,C), (B,K,N) -> (B,K,C)."""
         if alpha.dim() == 2:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnaudit import statistics
 from attnaudit.core import masking, randomness
-from attnaudit.exact.inputs import ROUNDING, Prepared, chunks
+from attnaudit.exact.inputs import Prepared, chunks
 from attnaudit.exact.jsd import jsd_gain, one_hot_jsd
 from attnaudit.exact.vertices import far_vertex
 
@@ -22,19 +22,19 @@ _STARTS = 4
 _STEPS = 200
 
 
-def search(given: Prepared, epsilon: float, start: Tensor) -> tuple[Tensor, Tensor]:
+def search(given: Prepared, epsilon: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
     """The furthest feasible attention found (B,N) and its JSD (B,), from a feasible start."""
     items = min(2 * given.alpha.shape[1], _PAIR_ITEMS)
     entries = items**2 * _PAIR_WEIGHTS * given.probs.shape[1]
     parts = [
-        _search(given.rows(part), epsilon, start[part])
+        _search(given.rows(part), epsilon[part], start[part])
         for part in chunks(len(start), entries, limit=2**23)
     ]
     alpha = torch.cat(parts)
     return alpha, statistics.jsd(alpha, given.alpha)
 
 
-def _search(given: Prepared, epsilon: float, start: Tensor) -> Tensor:
+def _search(given: Prepared, epsilon: Tensor, start: Tensor) -> Tensor:
     best = _further(given, start, _best_alone(given, epsilon), epsilon)
     best = _further(given, best, _best_pair(given, epsilon), epsilon)
     for priority in _priorities(given):
@@ -55,28 +55,24 @@ def _priorities(given: Prepared) -> list[Tensor]:
     return [given.alpha, *shuffled]
 
 
-def _further(given: Prepared, kept: Tensor, other: Tensor, epsilon: float) -> Tensor:
+def _further(given: Prepared, kept: Tensor, other: Tensor, epsilon: Tensor) -> Tensor:
     """`other` where it is feasible and further, `kept` elsewhere: (B,N)."""
-    feasible = _moved(given, other[:, None])[:, 0] <= epsilon + ROUNDING
+    feasible = given.moved(other) <= epsilon + given.rounding()
     better = feasible & (statistics.jsd(other, given.alpha) > statistics.jsd(kept, given.alpha))
     return torch.where(better[:, None], other, kept)
 
 
-def _moved(given: Prepared, alpha: Tensor) -> Tensor:
-    """TVD from the original prediction: (B,K,N) -> (B,K)."""
-    return statistics.tvd(given.probs_of(alpha), given.probs[:, None])
-
-
-def _best_alone(given: Prepared, epsilon: float) -> Tensor:
+def _best_alone(given: Prepared, epsilon: Tensor) -> Tensor:
     """All weight on the furthest item that alone gives the same prediction."""
     own = given.readout.softmax(-1)
-    feasible = given.mask & (statistics.tvd(own, given.probs[:, None]) <= epsilon + ROUNDING)
+    most = (epsilon + given.rounding())[:, None]
+    feasible = given.mask & (given.change(own) <= most)
     item = masking.fill(one_hot_jsd(given.alpha), feasible, -1.0).argmax(-1)
     alone = torch.nn.functional.one_hot(item, given.alpha.shape[1]).double()
     return torch.where(feasible.any(-1)[:, None], alone, given.alpha)
 
 
-def _best_pair(given: Prepared, epsilon: float) -> Tensor:
+def _best_pair(given: Prepared, epsilon: Tensor) -> Tensor:
     """The furthest feasible mixture of two promising items: a grid of weights, then bisection."""
     items = _promising(given)  # (b,m)
     m = items.shape[1]
@@ -89,7 +85,7 @@ def _best_pair(given: Prepared, epsilon: float) -> Tensor:
         weight[:, None] * readout[:, first, None] + (1 - weight)[:, None] * readout[:, second, None]
     )  # (b,pairs,weights,C)
     p = logits.softmax(-1)
-    feasible = statistics.tvd(p, given.probs[:, None, None]) <= epsilon
+    feasible = given.change(p) <= epsilon[:, None, None]
     alpha = given.alpha.gather(1, items)
     # JSD up to constants that are the same for every pair.
     gain = jsd_gain(weight, alpha[:, first, None]) + jsd_gain(1 - weight, alpha[:, second, None])
@@ -128,33 +124,34 @@ def _mixture(given: Prepared, i: Tensor, j: Tensor, weight: Tensor) -> Tensor:
 
 
 def _bisect(
-    given: Prepared, epsilon: float, i: Tensor, j: Tensor, good: Tensor, bad: Tensor
+    given: Prepared, epsilon: Tensor, i: Tensor, j: Tensor, good: Tensor, bad: Tensor
 ) -> Tensor:
     """The feasible weight nearest to `bad`, starting from the feasible weight `good`."""
     for _ in range(40):
         middle = (good + bad) / 2
-        fine = _moved(given, _mixture(given, i, j, middle)[:, None])[:, 0] <= epsilon
+        fine = given.moved(_mixture(given, i, j, middle)) <= epsilon
         good, bad = torch.where(fine, middle, good), torch.where(fine, bad, middle)
     return good
 
 
 @torch.enable_grad()  # audits call this under no_grad
-def _gradient_search(given: Prepared, epsilon: float, start: Tensor) -> Tensor:
+def _gradient_search(given: Prepared, epsilon: Tensor, start: Tensor) -> Tensor:
     """Adam on the scores of several attentions; keeps the furthest feasible point."""
     starts = _starts(given, start).clamp_min(1e-4).log().requires_grad_()
-    mask = given.mask[:, None]
+    mask, tolerance = given.mask[:, None], epsilon[:, None]
     best, best_jsd = start, statistics.jsd(start, given.alpha)
     optimiser = torch.optim.Adam([starts], lr=0.1)
     for _ in range(_STEPS):
         alpha = masking.softmax(starts, mask.expand_as(starts))
-        jsd, moved = statistics.jsd(alpha, given.alpha[:, None]), _moved(given, alpha)
+        jsd, moved = statistics.jsd(alpha, given.alpha[:, None]), given.moved(alpha)
         with torch.no_grad():
-            far, which = masking.fill(jsd, moved <= epsilon, -1.0).max(-1)
+            far, which = masking.fill(jsd, moved <= tolerance, -1.0).max(-1)
             picked = alpha.gather(1, which[:, None, None].expand(-1, 1, alpha.shape[2]))[:, 0]
             better = far > best_jsd
             best = torch.where(better[:, None], picked, best)
             best_jsd = torch.where(better, far, best_jsd)
-        loss: Tensor = (20 * (moved - 0.9 * epsilon).clamp_min(0) / max(epsilon, 1e-6) - jsd).sum()
+        excess = (moved - 0.9 * tolerance).clamp_min(0) / tolerance.clamp_min(1e-6)
+        loss: Tensor = (20 * excess - jsd).sum()
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

@@ -17,10 +17,14 @@ from attnaudit.exact.jsd import expanded_jsd_term
 _MAX_STEPS = 60
 
 
-def far_vertex(given: Prepared, priority: Tensor) -> Tensor:
-    """A vertex (B,N) far from alpha; items of high priority (B,N) lose their weight first."""
-    constraints = _constraints(given)
-    x = _shed(given, constraints, masking.fill(priority, given.mask, -torch.inf))
+def far_vertex(given: Prepared, priority: Tensor, *, start: Tensor | None = None) -> Tensor:
+    """A vertex (B,N) far from alpha; items of high priority (B,N) lose their weight first.
+
+    It has the log-odds of `start` (B,N), alpha if omitted, and is no nearer than it.
+    """
+    constraints = constraints_of(given)
+    start = given.alpha if start is None else start
+    x = _shed(given, constraints, masking.fill(priority, given.mask, -torch.inf), start)
     for _ in range(_MAX_STEPS):
         x, moved = _walk(given, constraints, x)
         if not moved:
@@ -28,7 +32,7 @@ def far_vertex(given: Prepared, priority: Tensor) -> Tensor:
     return x
 
 
-def _constraints(given: Prepared) -> Tensor:
+def constraints_of(given: Prepared) -> Tensor:
     """A (B,C,N): the log-odds of every class against the predicted one, whose own row is all 1."""
     chosen = given.predicted[:, None, None].expand(-1, given.alpha.shape[1], 1)
     odds = given.readout - given.readout.gather(2, chosen)
@@ -37,13 +41,13 @@ def _constraints(given: Prepared) -> Tensor:
     return odds.scatter(2, chosen, 1.0).transpose(1, 2)
 
 
-def _shed(given: Prepared, constraints: Tensor, priority: Tensor) -> Tensor:
-    """Go from alpha to a vertex.
+def _shed(given: Prepared, constraints: Tensor, priority: Tensor, start: Tensor) -> Tensor:
+    """Go from start (B,N) to a vertex.
 
     Take C + 1 items with weight and move along their null direction to the further end, where one
     of them has lost its weight; repeat.
     """
-    x, alpha = given.alpha.clone(), given.alpha
+    x, alpha = start.clone(), given.alpha
     classes, items = constraints.shape[1:]
     if items <= classes:
         return x
