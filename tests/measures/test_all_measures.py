@@ -48,6 +48,7 @@ def test_default_and_reference_measures_are_registered() -> None:
             "head_mean",
             "influence",
             "rollout",
+            "value_zeroing",
             "integrated_gradients",
             "shap",
             "lime",
@@ -64,6 +65,7 @@ GRADIENTS: dict[str, Callable[..., Tensor]] = {
         "hidden_gradient",
         "hidden_leave_one_out",
         "attention_norm",
+        "value_zeroing",
         "influence",
     )
 }
@@ -85,7 +87,7 @@ def test_scores_do_not_depend_on_the_batch_and_the_model_is_left_unchanged(
         expected = together[index][..., :items]
         same(found, expected if expected.dim() == 1 else expected[:rows], 1e-10)
         assert found.isfinite().any() == (
-            measure != "hidden_leave_one_out" or int(alone.length) > 1
+            measure not in ("hidden_leave_one_out", "value_zeroing") or int(alone.length) > 1
         )
     if isinstance(model, nn.Module):
         assert all(parameter.grad is None for parameter in model.parameters())

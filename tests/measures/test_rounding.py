@@ -19,6 +19,7 @@ from attnaudit.measures.rounding import (
     rounding_error,
     tie_equal_scores,
 )
+from attnaudit.measures.value_zeroing import of_angles
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 
@@ -89,8 +90,9 @@ def test_measures_made_of_attention_weights_declare_the_rounding_error_of_each_s
     }
     assert {name for name, error in declared.items() if error is of_each_score} == OF_WEIGHTS
     assert {name for name, error in declared.items() if error is of_largest_score} == (
-        set(MEASURES) - OF_WEIGHTS
+        set(MEASURES) - OF_WEIGHTS - {"value_zeroing"}
     )
+    assert declared["value_zeroing"] is of_angles
 
 
 def test_a_declared_rounding_error_decides_what_ties_also_with_bound_options() -> None:

@@ -18,7 +18,6 @@ from attnaudit.core.errors import InputError
 from attnaudit.core.simplex import random_alpha
 from attnaudit.core.tolerance import tolerance_of
 from attnaudit.laws.checks import check_model
-from attnaudit.measures.attention_norm import attention_norm
 from attnaudit.measures.gradient import gradient
 from attnaudit.measures.head_mean import head_mean
 from attnaudit.measures.leave_one_out import leave_one_out
@@ -339,45 +338,6 @@ def test_leaving_out_by_mask_or_padding(form: str, name: str) -> None:
     assert (deleting.leave_out(plain)[0, item] - expected).abs().max() > 1e-4
     report = check_model(model, record.batch)
     assert [law.name for law in report.laws if law.verdict != "kept"] == []
-
-
-def test_rollout_uses_the_attention_between_words_in_the_layers_below() -> None:
-    model, record = read("bert")
-    below = model.self_attention(record)
-    assert below.shape == (3, 2, 12, 12)
-    sums = below.sum(-1)[0]
-    assert torch.allclose(sums, torch.ones_like(sums))
-    row = own(model.model, record.batch, output_attentions=True).attentions[1][0].mean(0)
-    film, liked = (record.item_of_token[0] == item for item in (2, 9))
-    assert torch.allclose(below[0, 1, 2, 9], row[film][:, liked].sum(-1).mean())
-    rolled = rollout(model, record, 0)
-    assert torch.allclose(rolled.sum(-1), torch.ones_like(rolled[..., 0]))
-    _, upper = read("bert", layers=[1, 2])
-    with pytest.raises(attnaudit.core.errors.NotApplicable, match="several layers"):
-        rollout(wrapped("bert", layers=[1, 2]), upper, 0)
-
-
-def test_attended_norms_equal_a_computation_by_hand() -> None:
-    model, record = read("bert", layers=[0, 2], heads=[1, 3])
-    found = attention_norm(model, record, 0)
-    expected = []
-    for layer in (0, 2):
-        kept: list[torch.Tensor] = []
-        block = model.model.bert.encoder.layer[layer].attention.self
-        handle = block.value.register_forward_hook(lambda _, __, out, kept=kept: kept.append(out))
-        row = own(model.model, record.batch, output_attentions=True).attentions[layer][:, :, 0]
-        handle.remove()
-        values = kept[0].unflatten(-1, (row.shape[1], -1))  # (B,T,H,D)
-        sizes = row * values.norm(dim=-1).transpose(1, 2)
-        for head in (1, 3):
-            words = torch.zeros_like(record.alpha[:, 0])
-            for at, item in (record.item_of_token >= 0).nonzero().tolist():
-                words[at, record.item_of_token[at, item]] += sizes[at, head, item]
-            expected.append(words)
-    assert torch.allclose(found, torch.stack(expected, 1), atol=1e-10)
-    assert not torch.allclose(found / found.sum(-1, keepdim=True), record.alpha, atol=1e-3)
-    with pytest.raises(attnaudit.core.errors.NotApplicable, match="out of reach"):
-        attention_norm(*read("deberta"), 0)
 
 
 def test_a_measure_can_be_audited_in_place_of_attention() -> None:

@@ -178,9 +178,13 @@ class AttentionModel(Protocol):
       reading each shortened text;
     - ``attention_without(record, drop) -> (B,K,R,N)``: its scores projected again without the
       items in drop (B,K,N);
-    - ``attended_norms(record) -> (B,R,N)``: weight × norm of what is attended;
+    - ``attended_norms(record) -> (B,R,N)``: the norm of what each item adds to each row's sum;
     - ``self_attention(record) -> (B,L,N,N)``: the layers below the site, averaged over heads,
       lowest first;
+    - ``attention_rollout(record) -> (B,N) or (B,R,N)``: attention traced down from the site, if
+      the layers below do not attend between items;
+    - ``value_zeroing(record) -> (B,N) or (B,R,N)``: how far the output of the site's layer turns
+      without each item's values;
     - ``batches(texts, labels) -> list[Batch]``: if it reads plain texts;
     - ``spell(record, at) -> list[str]``: the text of each item of example `at`;
     - ``row_names(record) -> list[str]``: the name of each row ("layer 5 head 0");

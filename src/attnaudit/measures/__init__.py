@@ -40,6 +40,7 @@ from attnaudit.measures.lime import lime
 from attnaudit.measures.random import random
 from attnaudit.measures.rollout import rollout
 from attnaudit.measures.shap import shap
+from attnaudit.measures.value_zeroing import value_zeroing
 
 Measure = Callable[..., Tensor]
 
@@ -57,6 +58,7 @@ MEASURES: dict[str, Measure] = {
     "head_mean": head_mean,
     "influence": influence,
     "rollout": rollout,
+    "value_zeroing": value_zeroing,
     "integrated_gradients": integrated_gradients,
     "shap": shap,
     "lime": lime,

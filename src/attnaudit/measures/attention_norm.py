@@ -1,4 +1,4 @@
-"""How large is each item's share of the attended sum? (after Kobayashi et al. 2020)"""
+"""How large is each item's part of the attended sum? (Kobayashi et al. 2020)"""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ def attention_norm(model: AttentionModel, record: Record, seed: int) -> Tensor:
     Returns
     -------
     Tensor (B,R,N)
-        alpha_i · ‖h_i‖₂; for a model with `attended_norms`, such as a transformer, alpha_i · ‖v_i‖₂
-        with the value vectors of each head.
+        For a model with `attended_norms`, such as a Hugging Face model: ‖Σ alpha_t v_t W_O‖₂ over
+        the tokens t of a word, with the value vectors and the output projection of each head. For
+        other models alpha_i · ‖h_i‖₂: they attend to the states themselves.
     """
     attended_norms = getattr(model, "attended_norms", None)
     if attended_norms is not None:

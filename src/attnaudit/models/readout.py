@@ -21,7 +21,9 @@ from attnaudit.core.tolerance import tolerance_of
 _PASSED_ON = (
     "attention_without",
     "attended_norms",
+    "attention_rollout",
     "self_attention",
+    "value_zeroing",
     "batches",
     "spell",
     "row_names",

@@ -34,6 +34,7 @@ class CapturedCall:
     values: Tensor | None  # (B,H,S,D), None if out of reach
     out: Tensor | None  # (B,H,D) the attended sum
     weights: Tensor | None  # (B,H,T,S), if all positions are kept
+    sums: Tensor | None = None  # (B,T,H,D) the attended sums, if all positions are kept
 
 
 @dataclass
@@ -45,7 +46,7 @@ class Tape:
 
     positions: Tensor  # (B,) query positions
     keep: frozenset[int] = frozenset()  # calls to capture
-    keep_all_positions: bool = False  # capture the weights of all query positions
+    keep_all_positions: bool = False  # capture the weights and sums of all query positions
     rows: dict[int, Tensor] = field(default_factory=dict)  # call -> (B,h,S), replacing weights
     heads: Tensor | None = None  # (h,) the heads of these rows
     outputs: dict[int, Tensor] = field(default_factory=dict)  # call -> (B,T,H,D), known output
@@ -133,6 +134,7 @@ def attend(
                 values=values,
                 out=out[example, tape.positions],
                 weights=weights if tape.keep_all_positions else None,
+                sums=out if tape.keep_all_positions else None,
             )
     if number == tape.cut_call:
         out = tape.leaf = out.detach().requires_grad_()

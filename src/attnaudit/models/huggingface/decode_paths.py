@@ -69,50 +69,95 @@ def _decode_all_tokens(
 ) -> Tensor:
     """Return the logits (B·K,C), running all tokens through the layers that are not skipped."""
     state: State = record.state
-    count = next(iter(rows.values())).shape[1]
-    inputs, positions = state.inputs.repeated(count), state.positions.repeat_interleave(count, 0)
-    tape = Tape(
-        positions,
-        rows={call: weights.flatten(0, 1) for call, weights in rows.items()},
-        heads=model.heads,
-    )
-    layers, embeddings = LayerTape(), None
-    if skip_lower_layers:
-        start, kept = model.start_layer, state.layers
-        tape.next_call = model.wiring.layer_of_call.index(start)
-        layers = LayerTape(
-            start=start,
-            hidden=kept.inputs[start].repeat_interleave(count, 0),
-            templates=kept.new_templates,
-            skipped_hidden={
-                layer: kept.outputs[layer].repeat_interleave(count, 0)
-                for layer in model.encoder_end()
-            },
-        )
-    else:
-        embeddings = record.embeddings.repeat_interleave(count, 0)
+    start = model.start_layer if skip_lower_layers else None
+    inputs, tape, layers = all_tokens_pass(model, state, rows, model.heads, start)
+    count = len(inputs.ids) // len(state.positions)
+    embeddings = None if skip_lower_layers else record.embeddings.repeat_interleave(count, 0)
     out, _ = passes.run(model.model, model.wiring, inputs, tape, layers, embeddings)
-    return model.decision.logits(out, positions)
+    return model.decision.logits(out, tape.positions)
 
 
 def _decode_one_token(model: HuggingFaceModel, record: Record, rows: dict[int, Tensor]) -> Tensor:
     """Return the logits (B·K,C), running only the token that the head reads."""
     state: State = record.state
     ((site, weights),) = rows.items()
-    count, start = weights.shape[1], model.start_layer
+    inputs, tape, layers = one_token_pass(model, state, site, weights, model.heads)
+    out, _ = passes.run(model.model, model.wiring, inputs, tape, layers)
+    return model.decision.logits(out, tape.positions)
+
+
+def all_tokens_pass(
+    model: HuggingFaceModel,
+    state: State,
+    rows: dict[int, Tensor],
+    heads: Tensor,
+    start: int | None,
+) -> tuple[passes.Inputs, Tape, LayerTape]:
+    """Prepare a pass of all tokens, with every example K times in a row.
+
+    Parameters
+    ----------
+    state : State
+        Of an earlier pass, which kept the input of layer `start`.
+    rows : dict of int to Tensor (B,K,h,S)
+        The weights at the query position in each of these attention calls.
+    heads : Tensor (h,)
+        The heads of these rows.
+    start : int or None
+        The layers below this one are skipped; none if it is None.
+    """
+    count = next(iter(rows.values())).shape[1]
+    inputs, positions = state.inputs.repeated(count), state.positions.repeat_interleave(count, 0)
+    tape = Tape(
+        positions,
+        rows={call: weights.flatten(0, 1) for call, weights in rows.items()},
+        heads=heads,
+    )
+    if start is None:
+        return inputs, tape, LayerTape()
+    kept = state.layers
+    tape.next_call = model.wiring.layer_of_call.index(start)
+    layers = LayerTape(
+        start=start,
+        hidden=kept.inputs[start].repeat_interleave(count, 0),
+        templates=kept.new_templates,
+        skipped_hidden={
+            layer: kept.outputs[layer].repeat_interleave(count, 0) for layer in model.encoder_end()
+        },
+    )
+    return inputs, tape, layers
+
+
+def one_token_pass(
+    model: HuggingFaceModel, state: State, site: int, weights: Tensor, heads: Tensor
+) -> tuple[passes.Inputs, Tape, LayerTape]:
+    """Prepare a pass of the query token alone from the site's layer on, K times per example.
+
+    Parameters
+    ----------
+    state : State
+        Of an earlier pass, which kept the input of the site's layer and all its attention calls.
+    site : int
+        The attention call whose weights are replaced.
+    weights : Tensor (B,K,h,S)
+        Its weights at the query position.
+    heads : Tensor (h,)
+        The heads of these weights.
+    """
+    count, start = weights.shape[1], model.wiring.layer_of_call[site]
     example = torch.arange(len(weights), device=weights.device)
     outputs = {}
     for call, layer in enumerate(model.wiring.layer_of_call):
         if layer != start:
             continue
         captured = state.captured[call]
-        # Both are None only if softmax is caught, and then there is no fast path.
+        # Both are None only if softmax is caught, and then only all tokens can be run.
         assert captured.out is not None
         assert captured.values is not None
         out = captured.out[:, None].expand(-1, count, -1, -1)
         if call == site:
-            attended = torch.einsum("bkht,bhtd->bkhd", weights, captured.values[:, model.heads])
-            out = out.index_copy(2, model.heads, attended)
+            attended = torch.einsum("bkht,bhtd->bkhd", weights, captured.values[:, heads])
+            out = out.index_copy(2, heads, attended)
         outputs[call] = out.flatten(0, 1)[:, None]
     tape = Tape(torch.zeros_like(state.positions).repeat_interleave(count, 0), outputs=outputs)
     tape.next_call = model.wiring.layer_of_call.index(start)
@@ -122,6 +167,4 @@ def _decode_one_token(model: HuggingFaceModel, record: Record, rows: dict[int, T
         hidden=hidden.repeat_interleave(count, 0),
         templates=state.layers.new_templates,
     )
-    inputs = state.inputs.at(state.positions).repeated(count)
-    out, _ = passes.run(model.model, model.wiring, inputs, tape, layers)
-    return model.decision.logits(out, tape.positions)
+    return state.inputs.at(state.positions).repeated(count), tape, layers

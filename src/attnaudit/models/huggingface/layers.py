@@ -13,6 +13,10 @@ from torch import Tensor, nn
 from attnaudit.models.interception import forward_wrapped
 
 
+class LayerReached(Exception):
+    """Ends a forward pass after the layer that it was run for."""
+
+
 @dataclass
 class LayerTape:
     """One forward pass: where to start, which layers to keep, and what was kept.
@@ -27,6 +31,7 @@ class LayerTape:
     # call -> hidden states that a skipped layer returns, where they matter
     skipped_hidden: dict[int, Tensor] = field(default_factory=dict)
     keep: frozenset[int] = frozenset()  # calls whose input and output are kept
+    stop_after: int | None = None  # the call after which `LayerReached` ends the pass
     next_call: int = 0
     # What the pass leaves behind:
     inputs: dict[int, Tensor] = field(default_factory=dict)
@@ -52,6 +57,8 @@ class LayerTape:
             self.inputs[number] = hidden
             self.outputs[number] = out[0] if isinstance(out, tuple) else out
         self.new_templates[number] = _with_hidden(out, None)
+        if number == self.stop_after:
+            raise LayerReached
         return out
 
 

@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 
 from attnaudit.core.contract import Batch, Record
-from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.core.errors import InputError
 from attnaudit.models.huggingface import passes
+from attnaudit.models.huggingface.attended_norms import attended_norms
 from attnaudit.models.huggingface.attention_tape import CapturedCall, Tape
 from attnaudit.models.huggingface.decision import Decision
 from attnaudit.models.huggingface.decode_paths import choose_path, decode_by
@@ -22,8 +23,10 @@ from attnaudit.models.huggingface.labels import class_numbers
 from attnaudit.models.huggingface.layers import LayerTape
 from attnaudit.models.huggingface.passes import Inputs, Wiring
 from attnaudit.models.huggingface.position import Rule, positions_of
+from attnaudit.models.huggingface.rollout import attention_rollout
 from attnaudit.models.huggingface.subwords import Subwords
 from attnaudit.models.huggingface.text_batch import Text, text_batches
+from attnaudit.models.huggingface.value_zeroing import value_zeroing
 from attnaudit.models.huggingface.words import spell
 
 _TOKENS_AT_ONCE = 2**11  # more is not faster and takes memory
@@ -155,7 +158,7 @@ class HuggingFaceModel:
         size = len(alpha) * (1 if path == "fast" else state.inputs.ids.shape[1])
         parts = [
             decode_by(path, self, record, state.subwords.to_tokens(part.to(record.alpha.dtype)))
-            for part in alternatives.split(max(1, self._tokens_at_once() // size), 1)
+            for part in alternatives.split(max(1, self.tokens_at_once() // size), 1)
         ]
         logits = torch.cat(parts, 1)
         return logits if alpha.dim() == 4 else logits[:, 0]
@@ -169,7 +172,7 @@ class HuggingFaceModel:
         logits = record.logits.new_full((*record.content.shape, record.logits.shape[1]), torch.nan)
         example, item = (record.content & (record.length > 1)[:, None]).nonzero(as_tuple=True)
         for part in torch.arange(len(example)).split(
-            max(1, self._tokens_at_once() // batch.tokens.shape[1])
+            max(1, self.tokens_at_once() // batch.tokens.shape[1])
         ):
             if not len(part):  # texts of one word: nothing would be left
                 break
@@ -180,40 +183,17 @@ class HuggingFaceModel:
             logits[rows, dropped] = self.decision.logits(out, positions).to(logits.dtype)
         return logits
 
-    def self_attention(self, record: Record) -> Tensor:
-        """Return the attention between words in each layer below the site (B,L,N,N).
-
-        The mean over heads.
-        """
-        if len(self.calls) > 1:
-            raise NotApplicable(
-                "the site has several layers, and the layers below differ from row to row"
-            )
-        below = self._below()
-        state: State = record.state
-        tape = Tape(state.positions, keep=frozenset(below), keep_all_positions=True)
-        with torch.no_grad():
-            passes.run(self.model, self.wiring, state.inputs, tape, LayerTape(), record.embeddings)
-        if not below:
-            return record.alpha.new_zeros(len(record.batch), 0, *[record.alpha.shape[2]] * 2)
-        layers = [
-            call.weights.mean(1)
-            for call in (tape.captured[number] for number in below)
-            if call.weights is not None
-        ]
-        return torch.stack([state.subwords.between_items(weights) for weights in layers], 1)
+    def attention_rollout(self, record: Record) -> Tensor:
+        """Return the attention traced through all layers up to the site (B,N) or (B,R,N)."""
+        return attention_rollout(self, record)
 
     def attended_norms(self, record: Record) -> Tensor:
-        """Return weight × norm of the value vector, summed over the tokens of a word (B,R,N)."""
-        state: State = record.state
-        norms = []
-        for number in self.calls:
-            call = state.captured[number]
-            if call.values is None:
-                raise NotApplicable("the value vectors of this family are out of reach")
-            norm = torch.linalg.vector_norm(call.values.detach(), dim=-1)
-            norms.append((call.row.detach() * norm)[:, self.heads])
-        return state.subwords.to_items(torch.cat(norms, 1))
+        """Return the norm of what each word adds to the output of each head (B,R,N)."""
+        return attended_norms(self, record)
+
+    def value_zeroing(self, record: Record) -> Tensor:
+        """Return how far the site's layer turns without each word's values (B,N) or (B,R,N)."""
+        return value_zeroing(self, record)
 
     def spell(self, record: Record, at: int) -> list[str]:
         """Return the text of each item of example `at`."""
@@ -265,16 +245,7 @@ class HuggingFaceModel:
         end = self.wiring.layer_of_call[self.wiring.calls[0]] - 1
         return (end,) if self.model.config.is_encoder_decoder and end >= 0 else ()
 
-    def _below(self) -> list[int]:
-        """Return the self-attention calls below the site, over the same tokens.
-
-        In an encoder–decoder model these are the encoder's.
-        """
-        first = self.wiring.calls[0] if self.model.config.is_encoder_decoder else self.calls[0]
-        layer = self.wiring.layer_of_call[first]
-        return [call for call, other in enumerate(self.wiring.layer_of_call) if other < layer]
-
-    def _tokens_at_once(self) -> int:
+    def tokens_at_once(self) -> int:
         """Return the tokens per pass; fewer if each gives logits over a vocabulary."""
         vocabulary = 1 if self.decision.task == "classification" else self.wiring.vocabulary
         return max(1, min(_TOKENS_AT_ONCE, 2**26 // vocabulary))

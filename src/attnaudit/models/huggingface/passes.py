@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
@@ -14,7 +14,7 @@ from attnaudit.core.contract import Batch
 from attnaudit.core.module_state import evaluating
 from attnaudit.models.huggingface.attention_tape import Tape, taped
 from attnaudit.models.huggingface.config_patches import attention_switched, padding_token_set
-from attnaudit.models.huggingface.layers import LayerTape, layers_taped
+from attnaudit.models.huggingface.layers import LayerReached, LayerTape, layers_taped
 from attnaudit.models.interception import embeddings_captured
 
 
@@ -53,6 +53,11 @@ class Inputs:
         types = None if self.types is None else self.types.repeat_interleave(count, 0)
         ids, mask = self.ids.repeat_interleave(count, 0), self.mask.repeat_interleave(count, 0)
         return replace(self, ids=ids, mask=mask, types=types)
+
+    def rows(self, index: Tensor) -> Inputs:
+        """Return the inputs of the examples at index (M,)."""
+        types = None if self.types is None else self.types[index]
+        return replace(self, ids=self.ids[index], mask=self.mask[index], types=types)
 
     def at(self, positions: Tensor) -> Inputs:
         """Return one token per example, for a pass that computes only that one."""
@@ -99,6 +104,16 @@ def run(
         stack.enter_context(taped(tape, softmax=wiring.uses_softmax_tap))
         logits = model(**arguments(model, inputs)).logits
     return logits, captured[0]
+
+
+def layer_output(
+    model: Any, wiring: Wiring, inputs: Inputs, tape: Tape, layers: LayerTape, layer: int
+) -> Tensor:
+    """Run the model up to the end of one layer call; return its hidden states (B,T,E)."""
+    layers.keep, layers.stop_after = frozenset({layer}), layer
+    with suppress(LayerReached):
+        run(model, wiring, inputs, tape, layers)
+    return layers.outputs[layer]
 
 
 def plain_logits(model: Any, inputs: Inputs) -> Tensor:

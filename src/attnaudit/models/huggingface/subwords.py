@@ -48,16 +48,6 @@ class Subwords:
         index = self.item.clamp_min(0)[:, None, None].expand(*alpha.shape[:3], -1)
         return alpha.gather(3, index) * self.share[:, None]
 
-    def between_items(self, weights: Tensor) -> Tensor:
-        """Turn attention between tokens into attention between words: (B,T,T) -> (B,N,N).
-
-        Summed over the tokens attended to, averaged over the tokens that attend.
-        """
-        onto = self.to_items(weights)
-        count = self.to_items(torch.ones_like(weights[:, :1]))
-        total = self.to_items(onto.transpose(1, 2)).transpose(1, 2)
-        return total / count.transpose(1, 2).clamp_min(1)
-
 
 def items_of(batch: Batch) -> Tensor:
     """Number the words of each text from 0 without gaps, after any deletion; -1 for padding."""
