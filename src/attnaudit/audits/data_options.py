@@ -22,7 +22,10 @@ def mean_length(lengths: Tensor) -> int:
 
 
 # Name of the option -> how it is computed from the lengths of all examples.
-DATA_OPTIONS: dict[str, Callable[[Tensor], Any]] = {"mean_length": mean_length}
+DATA_OPTIONS: dict[str, Callable[[Tensor], Any]] = {
+    "mean_length": mean_length,
+    "text_count": len,
+}
 
 
 def uses_data_option(
