@@ -79,8 +79,9 @@ def test_records_are_read_once_and_only_if_an_audit_needs_them() -> None:
     def read() -> list[Record]:
         raise AssertionError("the data was read")
 
-    wanting = ("top_k_agreement", "position")
-    audits = {name: AUDITS[name] for name in AUDITS if name not in wanting}
+    wanting = {"top_k_agreement", "position", "top_words"}
+    audits = {name: audit for name, audit in AUDITS.items() if not missing_data_options(audit)}
+    assert set(AUDITS) - set(audits) == wanting
     assert bind_data_options(audits, read) == audits
     batch, passes = glass_batch(9), []
 
@@ -93,5 +94,6 @@ def test_records_are_read_once_and_only_if_an_audit_needs_them() -> None:
     assert len(passes) == 1
     mean = int(batch.mask.sum()) // 9
     assert bound["top_k_agreement"].keywords == {"mean_length": mean}  # type: ignore[attr-defined]
+    assert bound["top_words"].keywords == {"text_count": 9}  # type: ignore[attr-defined]
     (profile,) = bound["position"].keywords.values()  # type: ignore[attr-defined]
     assert profile.count.sum() == batch.mask.sum()

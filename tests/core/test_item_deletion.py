@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import torch
 from torch import Tensor
 
@@ -37,3 +39,53 @@ def test_a_models_own_leave_out_is_preferred() -> None:
 
     model = Own("oracle")
     assert leave_out(model, model.read(glass_batch(2))).tolist() == [[[7.0, 7.0]]]
+
+
+class Counting(Glass):
+    """Counts how often the logits without each item are computed; never equal to another one."""
+
+    __hash__ = object.__hash__
+
+    def __init__(self, kind: str, number: float) -> None:
+        super().__init__(kind)  # type: ignore[arg-type]
+        object.__setattr__(self, "number", number)
+        object.__setattr__(self, "calls", [])
+
+    def __eq__(self, other: object) -> bool:
+        return True  # a model is known by identity, not by equality
+
+    def leave_out(self, record: Record) -> Tensor:
+        self.calls.append(record)  # type: ignore[attr-defined]
+        return torch.full((*record.content.shape, 2), self.number)  # type: ignore[attr-defined]
+
+
+def test_the_logits_are_computed_once_per_model_and_record() -> None:
+    one, other = Counting("oracle", 1.0), Counting("oracle", 2.0)
+    first, second = (one.read(glass_batch(2)) for _ in range(2))
+    for _ in range(2):
+        for model, expected in ((one, 1.0), (other, 2.0)):
+            for record in (first, second):
+                assert (leave_out(model, record) == expected).all()
+    assert [len(model.calls) for model in (one, other)] == [2, 2]  # type: ignore[attr-defined]
+
+
+def test_a_new_model_at_the_address_of_an_old_one_gets_its_own_logits() -> None:
+    record = Glass("oracle").read(glass_batch(2))
+    for number in range(20):
+        assert (leave_out(Counting("oracle", number), record) == number).all()
+        gc.collect()
+
+
+def test_a_model_without_weak_references_is_computed_every_time() -> None:
+    class Slotted:
+        __slots__ = ("calls",)
+
+        def leave_out(self, record: Record) -> Tensor:
+            self.calls += 1
+            return record.logits[:, None]
+
+    model, record = Slotted(), Glass("oracle").read(glass_batch(2))
+    model.calls = 0
+    for _ in range(2):
+        leave_out(model, record)  # type: ignore[arg-type]
+    assert model.calls == 2

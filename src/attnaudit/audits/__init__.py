@@ -33,11 +33,13 @@ from attnaudit.audits.flip_fraction import flip_fraction
 from attnaudit.audits.furthest import furthest
 from attnaudit.audits.noise_stability import noise_stability
 from attnaudit.audits.permutation import permutation
+from attnaudit.audits.polarity import polarity
 from attnaudit.audits.position import position
 from attnaudit.audits.random_attention import random_attention
 from attnaudit.audits.stability import stability
 from attnaudit.audits.top_item import top_item
 from attnaudit.audits.top_k_agreement import top_k_agreement
+from attnaudit.audits.top_words import top_words
 from attnaudit.audits.uniform_attention import uniform_attention
 
 Audit = Callable[..., dict[Any, Any]]
@@ -52,6 +54,8 @@ AUDITS: dict[str, Audit] = {
     "top_k_agreement": top_k_agreement,
     "dispersion": dispersion,
     "erasure": erasure,
+    "polarity": polarity,
+    "top_words": top_words,
     "evidence": evidence,
     "furthest": furthest,
     "epsilon_curve": epsilon_curve,

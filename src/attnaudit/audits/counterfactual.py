@@ -24,12 +24,27 @@ def flipped(logits: Tensor, record: Record) -> Tensor:
 
     By more than rounding error; NaN logits are no flip.
     """
-    predicted = record.predicted[:, None, None].expand(-1, logits.shape[1], 1)
-    of_predicted = logits.gather(-1, predicted)[..., 0]
-    if record.batch.classes is not None:
-        logits = masking.fill(logits, record.batch.classes[:, None].expand_as(logits), -torch.inf)
-    rounding = 8 * torch.finfo(record.logits.dtype).eps
-    return logits.amax(-1) - of_predicted > rounding * (1 + of_predicted.abs())
+    return decision_flipped(
+        logits,
+        record.predicted,
+        record.batch.classes,
+        rounding=torch.finfo(record.logits.dtype).eps,
+    )
+
+
+def decision_flipped(
+    logits: Tensor, predicted: Tensor, classes: Tensor | None, *, rounding: float
+) -> Tensor:
+    """As `flipped`, of logits (M,K,C) against predicted classes (M,) among the candidates (M,C).
+
+    `rounding` is the machine epsilon of the type in which the logits were computed.
+    """
+    of_predicted = logits.gather(-1, predicted[:, None, None].expand(-1, logits.shape[1], 1))[
+        ..., 0
+    ]
+    if classes is not None:
+        logits = masking.fill(logits, classes[:, None].expand_as(logits), -torch.inf)
+    return logits.amax(-1) - of_predicted > 8 * rounding * (1 + of_predicted.abs())
 
 
 def words_of(record: Record) -> Tensor:

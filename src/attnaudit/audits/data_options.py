@@ -34,6 +34,7 @@ def mean_length(lengths: list[Tensor]) -> int:
 
 DATA_OPTIONS: dict[str, DataOption] = {
     "mean_length": DataOption(lambda record: record.length.cpu(), mean_length),
+    "text_count": DataOption(lambda record: len(record.batch), sum),
     "position_profile": DataOption(profile_of_record, combine_profiles),
 }
 

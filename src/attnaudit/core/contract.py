@@ -189,6 +189,9 @@ class AttentionModel(Protocol):
     - ``spell(record, at) -> list[str]``: the text of each item of example `at`;
     - ``row_names(record) -> list[str]``: the name of each row ("layer 5 head 0");
     - ``class_names``;
+    - ``replacement_token``: the id of the token that can stand in place of an erased word, such as
+      a mask token or the unknown word; None if there is none;
+    - ``without_readout``: the same model reading faster, its records without a readout;
     - ``about``: a dict of the settings it was made with, stored with the results.
     """
 

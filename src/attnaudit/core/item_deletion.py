@@ -5,18 +5,38 @@ This is in `core` because models, laws and measures all need it, and measures ne
 
 from __future__ import annotations
 
+from contextlib import suppress
+from weakref import ReferenceType, WeakKeyDictionary, ref
+
 import torch
 from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Record
 
 _MAX_TOKENS = 2**15  # read at once
+# Kept as long as the record: a measure and several audits use the same logits. Models are compared
+# by identity; one that is gone matches nothing, even if another has its address.
+_LOGITS: WeakKeyDictionary[Record, list[tuple[ReferenceType[AttentionModel], Tensor]]] = (
+    WeakKeyDictionary()
+)
 
 
+@torch.no_grad()
 def leave_out(model: AttentionModel, record: Record) -> Tensor:
-    """Logits (B,N,C) without each item, by the model's own `leave_out` if it has one."""
+    """Logits (B,N,C) without each item, by the model's own `leave_out` if it has one.
+
+    Computed once per record and model; do not change the result in place. NaN for items that are
+    not content, and where nothing would be left of the text.
+    """
+    kept = _LOGITS.setdefault(record, [])
+    for known, logits in kept:
+        if known() is model:
+            return logits
     own = getattr(model, "leave_out", None)
-    return own(record) if own is not None else leave_out_by_reading(model, record)
+    logits = own(record) if own is not None else leave_out_by_reading(model, record)
+    with suppress(TypeError):  # a class without weak references: computed every time
+        kept.append((ref(model), logits))
+    return logits
 
 
 def leave_out_by_reading(model: AttentionModel, record: Record) -> Tensor:

@@ -15,13 +15,27 @@ def log_odds(logits: Tensor, record: Record) -> Tensor:
     Its gradient is that of p divided by p(1 - p), one factor per text, which cancels when norms are
     scaled to sum to 1.
     """
-    predicted = torch.nn.functional.one_hot(record.predicted, logits.shape[-1]).bool()
-    others = ~predicted if record.batch.classes is None else ~predicted & record.batch.classes
-    if logits.dim() == 3:
-        predicted, others = (each[:, None].expand_as(logits) for each in (predicted, others))
+    return log_odds_of(logits, record.predicted, record.batch.classes)
+
+
+def log_odds_of(logits: Tensor, predicted: Tensor, classes: Tensor | None) -> Tensor:
+    """log p/(1 - p) (M,…) of the classes predicted (M,), from logits (M,…,C).
+
+    The logit minus the log-sum-exp of the other candidate classes (M,C); 0 with a single candidate.
+
+    Examples
+    --------
+    >>> logits = torch.tensor([[2.0, 0.5]])
+    >>> log_odds_of(logits, torch.tensor([0]), None)
+    tensor([1.5000])
+    """
+    chosen = torch.nn.functional.one_hot(predicted, logits.shape[-1]).bool()
+    others = ~chosen if classes is None else ~chosen & classes
+    while chosen.dim() < logits.dim():
+        chosen, others = chosen.unsqueeze(1), others.unsqueeze(1)
     rest = masking.fill(logits, others, torch.finfo(logits.dtype).min).logsumexp(-1)
     # With a single candidate class p is 1 whatever happens.
-    return masking.fill(masking.total(logits, predicted) - rest, others.any(-1))
+    return masking.fill(masking.total(logits, chosen) - rest, others.any(-1))
 
 
 def slope_of_probability(logits: Tensor, record: Record, by: Tensor) -> Tensor:

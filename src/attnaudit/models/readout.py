@@ -30,6 +30,7 @@ _PASSED_ON = (
     "class_names",
     "about",
     "vocabulary_size",
+    "replacement_token",
 )
 
 
@@ -135,6 +136,11 @@ class WithReadout:
     def leave_out(self, record: Record) -> Tensor:
         """Return the logits without each item (B,N,C), without readouts of the shorter texts."""
         return leave_out(self.inner, record)
+
+    @property
+    def without_readout(self) -> AttentionModel:
+        """The model itself, which reads faster."""
+        return self.inner
 
     def __getattr__(self, name: str) -> Any:
         if name in _PASSED_ON:

@@ -1,0 +1,159 @@
+"""What the audits that delete words share: which words, reading texts without them, and how many.
+
+Log-odds are those of the class predicted for the whole text, ŷ: its logit minus the log-sum-exp of
+the other candidate classes. p(ŷ) is their sigmoid, so what is best in the one is best in the other.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attnaudit.audits.counterfactual import decision_flipped
+from attnaudit.audits.per_row import mean_over_rows
+from attnaudit.core import masking, randomness
+from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.item_deletion import leave_out
+from attnaudit.core.tolerance import relative_tolerance
+from attnaudit.measures.log_odds import log_odds_of
+
+_TOKENS_AT_ONCE = 2**15
+
+
+class Reading(NamedTuple):
+    """What a model makes of M texts without some of their items."""
+
+    log_odds: Tensor  # (M,) float64, of the class predicted for the whole text; NaN if nothing left
+    flipped: Tensor  # (M,) bool, another class is predicted
+
+
+def words_of(record: Record) -> Tensor:
+    """The items that are ranked and deleted (B,N): content that some row may attend to."""
+    return record.content & record.mask.any(1)
+
+
+def whole_log_odds(record: Record) -> Tensor:
+    """The log-odds of the predicted class, of the whole texts: (B,) float64."""
+    return log_odds_of(record.logits.double(), record.predicted, record.batch.classes)
+
+
+def rounding_of(record: Record) -> Tensor:
+    """How far log-odds of the same text may differ by rounding: (B,)."""
+    return relative_tolerance(record.logits.dtype) * whole_log_odds(record).abs().clamp_min(1.0)
+
+
+def ranks(record: Record, score: Tensor, seed: int) -> tuple[Tensor, Tensor]:
+    """The place of each item by decreasing score, and whether the ranking is unknown.
+
+    Parameters
+    ----------
+    record : Record
+    score : Tensor, (B,N) or (B,R,N)
+        Of several rows the mean counts, as it would be shown.
+    seed : int
+        Of the order of tied items, which is the same in all audits that use this function.
+
+    Returns
+    -------
+    rank : Tensor, (B,N)
+        From 0 for the top item; items that are not `words_of` come last.
+    unknown : Tensor, (B,) bool
+        Some item has no score.
+    """
+    score, words = mean_over_rows(score), words_of(record)
+    keys = randomness.keys(seed, "deletion ties", record.batch.example_id)
+    tie_break = randomness.uniform(keys, score.shape[1]).to(score.device)
+    order = masking.descending(score.nan_to_num(-torch.inf), words, tie_break)
+    return order.argsort(-1), (score.isnan() & words).any(-1)
+
+
+def share_of(share: str | float | Decimal, count: Tensor) -> Tensor:
+    """⌈share per cent of count⌉, exactly: in floating point 7 % of 100 is more than 7.
+
+    Examples
+    --------
+    >>> share_of(7, torch.tensor([100, 101]))
+    tensor([7, 8])
+    """
+    numerator, denominator = (Decimal(str(share)) / 100).as_integer_ratio()
+    counts = [-(-numerator * number // denominator) for number in count.tolist()]
+    return torch.tensor(counts, dtype=torch.int64, device=count.device)
+
+
+def chosen_texts(record: Record, seed: int, texts: int, text_count: int | None) -> Tensor:
+    """Which texts an expensive audit reads (B,): about `texts` of `text_count`, all if fewer.
+
+    Drawn per example id, so that an audit of fewer texts reads some of those of another.
+    """
+    keys = randomness.keys(seed, "texts of deletion", record.batch.example_id)
+    share = 1.0 if text_count is None else texts / max(text_count, 1)
+    return (randomness.uniform(keys, 1)[:, 0] < share).to(record.content.device)
+
+
+def log_odds_without_each(model: AttentionModel, record: Record) -> Tensor:
+    """Log-odds (B,N) without each item, from the logits that all such audits share; else NaN."""
+    logits = leave_out(model, record).double()
+    odds = log_odds_of(logits, record.predicted, record.batch.classes)
+    return odds.masked_fill(logits.isnan().any(-1), torch.nan)
+
+
+def log_odds_without(model: AttentionModel, record: Record, drop: Tensor) -> Tensor:
+    """Log-odds (B,K) of the predicted class without the items in each of K sets drop (B,K,N) bool.
+
+    NaN where nothing would be left of the text.
+
+    Examples
+    --------
+    >>> from attnaudit.models.glass import Glass, glass_batch
+    >>> model = Glass("oracle")
+    >>> record = model.read(glass_batch(2))
+    >>> log_odds_without(model, record, record.batch.evidence[:, None]).shape
+    torch.Size([2, 1])
+    """
+    rows = torch.arange(len(drop), device=drop.device).repeat_interleave(drop.shape[1])
+    return read_without(model, record, rows, drop.flatten(0, 1)).log_odds.view(drop.shape[:2])
+
+
+@torch.no_grad()
+def read_without(model: AttentionModel, record: Record, rows: Tensor, drop: Tensor) -> Reading:
+    """Read examples rows (M,) of the record, each without the items drop (M,N) bool.
+
+    Equal deletions are read once, texts of similar length together, in bounded parts.
+    """
+    odds = torch.full((len(rows),), torch.nan, dtype=torch.float64, device=drop.device)
+    flips = torch.zeros_like(odds, dtype=torch.bool)
+    drop = drop & record.content[rows]
+    left = (record.content[rows] & ~drop).any(-1)
+    if not left.any():
+        return Reading(odds, flips)
+    keys = torch.cat([rows[:, None], drop.to(rows.dtype)], 1)[left]
+    once, which = keys.unique(dim=0, return_inverse=True)
+    read = _read_in_parts(model, record, once[:, 0], once[:, 1:].bool())
+    odds[left], flips[left] = read.log_odds[which], read.flipped[which]
+    return Reading(odds, flips)
+
+
+def _read_in_parts(model: AttentionModel, record: Record, rows: Tensor, drop: Tensor) -> Reading:
+    reader: AttentionModel = getattr(model, "without_readout", model)
+    item = record.item_of_token[rows]
+    dropped = drop.gather(1, item.clamp_min(0)) & (item >= 0)  # tokens
+    length = (record.batch.mask[rows] & ~dropped).sum(-1)
+    order = length.argsort(descending=True)
+    odds = torch.empty(len(rows), dtype=torch.float64, device=rows.device)
+    flips = torch.empty_like(odds, dtype=torch.bool)
+    start = 0
+    while start < len(order):
+        part = order[start : start + max(1, _TOKENS_AT_ONCE // max(int(length[order[start]]), 1))]
+        start += len(part)
+        logits = reader.read(record.batch.rows(rows[part]).without(dropped[part])).logits
+        classes = record.batch.classes
+        candidates = None if classes is None else classes[rows[part]]
+        predicted = record.predicted[rows[part]]
+        odds[part] = log_odds_of(logits.double(), predicted, candidates)
+        flips[part] = decision_flipped(
+            logits[:, None], predicted, candidates, rounding=torch.finfo(record.logits.dtype).eps
+        )[:, 0]
+    return Reading(odds, flips)
