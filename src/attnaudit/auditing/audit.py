@@ -247,10 +247,10 @@ def _majority(batches: list[Batch]) -> float | None:
 
 
 def _accuracy(examples: pd.DataFrame, seed: int) -> dict[str, float | None] | None:
-    """Accuracy with its interval (None for a single example); None unless all have labels."""
+    """Accuracy with its interval (None with fewer than 10 examples); None unless all have labels."""
     if (examples["label"] < 0).any():
         return None
     correct = torch.from_numpy((examples["label"] == examples["predicted"]).to_numpy(float))
-    interval = bootstrap(correct, seed=seed)
+    interval = bootstrap(correct, limits=(0.0, 1.0), seed=seed)
     ends = {"mean": interval.estimate, "low": interval.low, "high": interval.high}
     return {name: None if value.isnan() else float(value) for name, value in ends.items()}

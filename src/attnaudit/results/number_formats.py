@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-NO_INTERVAL = "no interval (one example)"
+NO_INTERVAL = "no interval"
+TOO_FEW = "too few values"  # the usual reason
 MISSING = "–"
 
 
@@ -62,24 +63,26 @@ def with_interval(
     digits: int = 3,
     *,
     typographic: bool = False,
+    why_not: str = TOO_FEW,
 ) -> str:
-    """A mean with its interval; a single example has a mean and no interval.
+    """A mean with its interval, or with the reason why it has none.
 
     Parameters
     ----------
     mean, low, high : None or NaN if there is none.
     digits, typographic : as for `number`.
+    why_not : the reason to print if there is no interval.
 
     Examples
     --------
     >>> with_interval(0.5, 0.41, 0.59, 2)
     '0.50 [0.41, 0.59]'
     >>> with_interval(0.5, None, None, 2)
-    '0.50, no interval (one example)'
+    '0.50, no interval (too few values)'
     """
     if is_missing(mean):
         return MISSING
     shown, *ends = (number(each, digits, typographic=typographic) for each in (mean, low, high))
     if is_missing(low) or is_missing(high):
-        return f"{shown}, {NO_INTERVAL}"
+        return f"{shown}, {NO_INTERVAL} ({why_not})"
     return f"{shown} [{ends[0]}, {ends[1]}]"

@@ -200,6 +200,16 @@ _TABLES = {
     ),
 }
 
+# Columns that older runs lack, and what stands for them.
+_LATER_COLUMNS: dict[str, dict[str, Any]] = {
+    "summary": {
+        "interval": "",
+        "relative_low": math.nan,
+        "relative_high": math.nan,
+        "relative_interval": "",
+    }
+}
+
 
 def read_parquet(path: Path) -> pd.DataFrame:
     """A parquet file; an InputError if it cannot be read."""
@@ -251,6 +261,9 @@ def read_table(path: Path, name: str, classes: int) -> pd.DataFrame:
             f"{path} is damaged: {wrong[0]} is missing or does not hold what it should. "
             "Run it again with --force."
         )
+    for column, missing in _LATER_COLUMNS.get(name, {}).items():
+        if column not in frame:
+            frame[column] = missing
     for column in METRIC_KEY:  # plain text if other tools have written the file
         if name == "values" and not isinstance(frame[column].dtype, pd.CategoricalDtype):
             frame[column] = frame[column].astype("category")

@@ -12,9 +12,12 @@ from torch import Tensor
 from attnaudit.audits.declaration import Declaration
 from attnaudit.results.rows import EVERY_ROW, METRIC_KEY, mean_over_rows
 from attnaudit.results.value_table import Key
-from attnaudit.statistics import bootstrap
+from attnaudit.statistics import Interval, bootstrap
+from attnaudit.statistics.interval_kinds import describe_interval
+from attnaudit.statistics.relative import relative_interval
 
 ALL = "all"
+_CHUNK = 64  # columns whose bounds are held at once
 
 
 def summarise(
@@ -39,9 +42,10 @@ def summarise(
 
     Returns
     -------
-    One line per audit, measure, metric, row and group, with the columns mean, low, high, sd,
-    nan_share, count, floor, ceiling, relative and compared. A metric with several rows also gets
-    their mean, as row -1.
+    One line per audit, measure, metric, row and group, with the columns mean, low, high, interval
+    (how low and high were made, or why they are withheld), sd, nan_share, count, floor, ceiling,
+    relative, relative_low, relative_high, relative_interval and compared. A metric with several
+    rows also gets their mean, as row -1.
 
     Examples
     --------
@@ -57,20 +61,32 @@ def summarise(
     matrix, keys = _with_row_means(matrix, keys)
     groups = {ALL: np.ones(len(predicted), dtype=bool)}
     groups |= {name: predicted == number for number, name in enumerate(classes)}
+    limits = _limits(keys, declarations)
     frames = []
     for group, members in groups.items():
         if not members.any():
             continue
-        part = matrix[members]
-        interval = bootstrap(part, seed=seed)
+        part = matrix[members].double()
+        interval = bootstrap(part, limits=limits, seed=seed)
         frame = pd.DataFrame(keys, columns=[*METRIC_KEY, "row"])
         frame["group"] = group
         frame["mean"], frame["low"], frame["high"] = (ends.numpy() for ends in interval[:3])
+        frame["interval"] = [describe_interval(kind) for kind in interval.kind.tolist()]
         frame["sd"] = _sd(part.numpy())
         frame["nan_share"] = interval.nan_share.numpy()
         frame["count"] = int(members.sum())
-        frames.append(_with_bounds(frame, part.numpy(), keys, declarations))
-    return pd.concat(frames, ignore_index=True)
+        frames.append(_with_bounds(frame, part, keys, declarations, interval, seed))
+    return pd.concat(frames, ignore_index=True)[_COLUMNS]
+
+
+def _limits(keys: list[Key], declarations: Mapping[str, Declaration]) -> Tensor:
+    """The smallest and largest possible value of each column, (columns, 2); NaN if unknown."""
+    declared = [declarations[audit].metrics.get(metric) for audit, _, metric, _ in keys]
+    known = [None if metric is None else metric.limits for metric in declared]
+    return torch.tensor(
+        [(torch.nan, torch.nan) if limits is None else limits for limits in known],
+        dtype=torch.float64,
+    )
 
 
 def _with_row_means(matrix: Tensor, keys: list[Key]) -> tuple[Tensor, list[Key]]:
@@ -96,11 +112,13 @@ def _sd(values: np.ndarray) -> np.ndarray:
 
 def _with_bounds(
     frame: pd.DataFrame,
-    values: np.ndarray,
+    values: Tensor,
     keys: list[Key],
     declarations: Mapping[str, Declaration],
+    interval: Interval,
+    seed: int,
 ) -> pd.DataFrame:
-    """Add floor, ceiling, relative and compared of each declared metric.
+    """Add floor, ceiling, relative with its interval, and compared of each declared metric.
 
     A floor or ceiling that is a metric is its mean over the examples that have the value too.
     `relative` is where the mean lies between them, 0 at the floor and 1 at the ceiling, over the
@@ -108,49 +126,68 @@ def _with_bounds(
     """
     index_of = {key: index for index, key in enumerate(keys)}
 
-    def column(audit: str, bound: str | float, row: int) -> np.ndarray:
+    def column(audit: str, bound: str | float, row: int) -> Tensor:
         if not isinstance(bound, str):
-            return np.full(len(values), float(bound))
+            return values.new_full((len(values),), float(bound))
         metric, _, measure = bound.partition("@")
         # Of the same row, or of the whole example if the bound is not computed per row.
         whole = index_of.get((audit, measure, metric, 0))
         index = index_of.get((audit, measure, metric, row), whole)
-        return np.full(len(values), np.nan) if index is None else values[:, index]
+        return values.new_full((len(values),), torch.nan) if index is None else values[:, index]
 
-    lines = []
-    for index, (audit, _, metric, row) in enumerate(keys):
-        value, declared = values[:, index], declarations[audit].metrics.get(metric)
-        bounds = (np.nan, np.nan) if declared is None else (declared.floor, declared.ceiling)
-        floor, ceiling = (column(audit, bound, row) for bound in bounds)
-        known = np.isfinite(value)
-        whole = known & np.isfinite(floor) & np.isfinite(ceiling)
-        low, mean, high = (_mean(part[whole]) for part in (floor, value, ceiling))
-        lines.append(
-            {
-                "floor": _mean(floor[known & np.isfinite(floor)]),
-                "ceiling": _mean(ceiling[known & np.isfinite(ceiling)]),
-                # The ceiling is below the floor if lower is better.
-                "relative": (mean - low) / (high - low) if high != low else np.nan,
-                "compared": whole.sum() / known.sum() if known.any() else np.nan,
-            }
-        )
-    return frame.assign(**pd.DataFrame(lines, index=frame.index))
+    parts = []
+    for start in range(0, len(keys), _CHUNK):  # to bound the memory
+        chunk = slice(start, start + _CHUNK)
+        pairs = []
+        for audit, _, metric, row in keys[chunk]:
+            declared = declarations[audit].metrics.get(metric)
+            bounds = (
+                (torch.nan, torch.nan) if declared is None else (declared.floor, declared.ceiling)
+            )
+            pairs.append([column(audit, bound, row) for bound in bounds])
+        floor, ceiling = (torch.stack(bounds, 1) for bounds in zip(*pairs, strict=True))
+        of_chunk = Interval(*(part[chunk] for part in interval))
+        parts.append(_bounds(values[:, chunk], floor, ceiling, of_chunk, seed))
+    added = pd.concat(parts, ignore_index=True)
+    return frame.assign(**added.set_index(frame.index))
 
 
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if len(values) else np.nan
+def _bounds(
+    value: Tensor, floor: Tensor, ceiling: Tensor, interval: Interval, seed: int
+) -> pd.DataFrame:
+    known = value.isfinite()
+    found = relative_interval(value, floor, ceiling, interval, seed=seed)
+    whole = known & floor.isfinite() & ceiling.isfinite()
+    compared = whole.sum(0) / known.sum(0)
+    # A floor that is the ceiling leaves no place between them.
+    relative, low, high = (part.masked_fill(~part.isfinite(), torch.nan) for part in found[:3])
+    return pd.DataFrame(
+        {
+            "floor": floor.masked_fill(~known, torch.nan).nanmean(0).numpy(),
+            "ceiling": ceiling.masked_fill(~known, torch.nan).nanmean(0).numpy(),
+            "relative": relative.numpy(),
+            "relative_low": low.numpy(),
+            "relative_high": high.numpy(),
+            "relative_interval": [describe_interval(kind) for kind in found.kind.tolist()],
+            "compared": compared.numpy(),
+        }
+    )
 
 
 _STATISTICS = (
     "mean",
     "low",
     "high",
+    "interval",
     "sd",
     "nan_share",
     "count",
     "floor",
     "ceiling",
     "relative",
+    "relative_low",
+    "relative_high",
+    "relative_interval",
     "compared",
 )
 _COLUMNS = [*METRIC_KEY, "row", "group", *_STATISTICS]

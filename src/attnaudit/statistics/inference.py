@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from scipy import stats
 from torch import Tensor
 
 from attnaudit.core import randomness
 from attnaudit.core.errors import InputError
+from attnaudit.statistics.bootstrap import bootstrap
 from attnaudit.statistics.interval_ends import percentile_ends
 
 _Z = 1.959963984540054  # the normal quantile of a 95 % interval
@@ -54,19 +56,32 @@ class Spread(NamedTuple):
     high: float
 
 
-def over_seeds(values: np.ndarray, *, resamples: int = 2000, seed: int = 0) -> Spread:
-    """A mean over seeds and texts with its bootstrap interval.
+def over_seeds(
+    values: np.ndarray,
+    *,
+    limits: tuple[float, float] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Spread:
+    """A mean over seeds and texts with its interval.
 
-    Seeds and texts are crossed, since all seeds see the same texts: seeds are drawn with
-    replacement, and texts with replacement, the same for all seeds. With few seeds the interval is
-    rough; with a single one the noise between seeds is unknown, and the interval is NaN.
+    Seeds and texts are crossed, since all seeds see the same texts. Each end is as far from the
+    mean as both kinds of noise reach together: reach² = t²·(var(m_s)/S − e) + (1 − e/v)·r², where
+    m_s are the means of the S seeds, t is the quantile of Student's t with S − 1 degrees of
+    freedom, r is the reach of the interval of the texts' means over seeds (see `bootstrap`), v
+    their squared standard error, and e half the squared standard error of the residuals, which
+    both kinds of means contain. Withheld (NaN) with one seed, whose noise is unknown, or where
+    `bootstrap` withholds the interval of the texts.
 
     Parameters
     ----------
     values : array, (S,n)
         One row per seed, one column per text; NaN where a seed has no value for a text.
-    resamples : int
+    limits : (float, float), optional
+        The smallest and largest possible value.
+    level : float
     seed : int
+        Of the resamples of texts.
 
     Returns
     -------
@@ -75,7 +90,7 @@ def over_seeds(values: np.ndarray, *, resamples: int = 2000, seed: int = 0) -> S
 
     Examples
     --------
-    >>> spread = over_seeds(np.array([[0.0, 1.0, 1.0], [1.0, 1.0, 0.0]]))
+    >>> spread = over_seeds(np.array([[0.0, 1.0, 1.0] * 5, [1.0, 1.0, 0.0] * 5]))
     >>> round(spread.estimate, 4)
     0.6667
     """
@@ -83,21 +98,29 @@ def over_seeds(values: np.ndarray, *, resamples: int = 2000, seed: int = 0) -> S
     known = ~np.isnan(values)
     if not known.any(1).all():
         return Spread(math.nan, math.nan, math.nan)
-    estimate = float(np.mean(np.nanmean(values, axis=1)))
+    of_seed = np.nanmean(values, axis=1)
+    estimate = float(of_seed.mean())
+    values, known = values[:, known.any(0)], known[:, known.any(0)]
     seeds, texts = values.shape
     if seeds < 2:
         return Spread(estimate, math.nan, math.nan)
-    draw = np.random.default_rng(randomness.derive(seed, "seeds and examples"))
-    filled = np.where(known, values, 0.0)
-    resampled = []
-    parts = max(1, resamples * texts // 2**23)  # to bound the memory
-    for part in np.array_split(np.arange(resamples), parts):
-        times = draw.multinomial(texts, np.full(texts, 1 / texts), size=len(part))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = (times @ filled.T) / (times @ known.T)  # (resamples,S)
-        chosen = draw.integers(seeds, size=means.shape)
-        resampled.append(np.take_along_axis(means, chosen, 1).mean(1))
-    return Spread(estimate, *percentile_ends(estimate, np.concatenate(resampled)))
+    of_text = np.nanmean(values - of_seed[:, None], axis=0)
+    residual = np.where(known, values - of_seed[:, None] - of_text, 0.0)
+    degrees = max(1, known.sum() - seeds - texts + 1)
+    noise = (residual**2).sum() / degrees / known.sum() / 2
+    # Without gaps the plain means, so that rates stay exactly 0 and 1.
+    plain = values.mean(0) if known.all() else of_text + estimate
+    interval = bootstrap(torch.from_numpy(plain), limits=limits, level=level, seed=seed)
+    squared_error = float(plain.var(ddof=1)) / texts if texts > 1 else math.nan
+    share = max(0.0, 1 - noise / squared_error) if squared_error > 0 else 1.0
+    t = float(stats.t.ppf((1 + level) / 2, seeds - 1))
+    between = t**2 * max(0.0, float(of_seed.var(ddof=1)) / seeds - noise)
+    middle = float(interval.estimate)
+    low = estimate - math.sqrt(between + share * (middle - float(interval.low)) ** 2)
+    high = estimate + math.sqrt(between + share * (float(interval.high) - middle) ** 2)
+    if limits is not None and not math.isnan(low):
+        low, high = max(low, limits[0]), min(high, limits[1])
+    return Spread(estimate, low, high)
 
 
 def length_matched(

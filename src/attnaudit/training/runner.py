@@ -312,10 +312,10 @@ def _check(experiment: ExperimentConfig) -> None:
 def _scores_on_test(
     model: Any, splits: Splits, vocabulary: Vocabulary, seed: int
 ) -> dict[str, Any]:
-    """Scores on the test split, and an interval of the accuracy (None for a single example)."""
+    """Scores on the test split, and an interval of the accuracy (None with fewer than 10)."""
     labels, probs = predictions(model, splits.test, vocabulary, len(splits.classes))
     correct = (probs.argmax(-1) == labels).double()
-    interval = statistics.bootstrap(correct, seed=seed)
+    interval = statistics.bootstrap(correct, limits=(0.0, 1.0), seed=seed)
     return {
         **performance(labels, probs),
         "accuracy_interval": None

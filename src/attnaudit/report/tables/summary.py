@@ -7,9 +7,23 @@ import pandas as pd
 from attnaudit.core.errors import NotApplicable
 from attnaudit.report.run_sources import Run
 from attnaudit.report.tables.table import PaperTable, number, percent, with_interval
+from attnaudit.results.number_formats import TOO_FEW
 from attnaudit.results.rows import EVERY_ROW, has_several_rows, one_line_per_metric
 
-_STATISTICS = ["mean", "low", "high", "sd", "floor", "ceiling", "relative", "nan_share", "count"]
+_STATISTICS = [
+    "mean",
+    "low",
+    "high",
+    "interval",
+    "sd",
+    "floor",
+    "ceiling",
+    "relative",
+    "relative_low",
+    "relative_high",
+    "nan_share",
+    "count",
+]
 
 
 def summary(run: Run) -> PaperTable:
@@ -55,8 +69,8 @@ def _table(run: Run, part: pd.DataFrame, by: list[str], scope: str) -> PaperTabl
     printed = words.rename(columns={"row_name": "row"}).assign(
         **{
             "mean [95 % interval]": [
-                with_interval(*line)
-                for line in part[["mean", "low", "high"]].itertuples(index=False)
+                with_interval(*line[:3], why_not=_reason(line.interval))
+                for line in part[["mean", "low", "high", "interval"]].itertuples(index=False)
             ],
             "floor": [number(value) for value in part["floor"]],
             "ceiling": [number(value) for value in part["ceiling"]],
@@ -70,3 +84,8 @@ def _table(run: Run, part: pd.DataFrame, by: list[str], scope: str) -> PaperTabl
         words.shape[1],
         f"Every number of {run.title}, {scope}: mean with 95 % interval, floor and ceiling.",
     )
+
+
+def _reason(interval: str) -> str:
+    """Why an interval is withheld; older runs do not say."""
+    return interval.removeprefix("withheld: ") or TOO_FEW

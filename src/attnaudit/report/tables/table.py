@@ -46,10 +46,15 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def with_interval(
-    mean: float | None, low: float | None, high: float | None, digits: int = 3
+    mean: float | None,
+    low: float | None,
+    high: float | None,
+    digits: int = 3,
+    *,
+    why_not: str = number_formats.TOO_FEW,
 ) -> str:
-    """A mean with its interval as paper tables print it."""
-    return number_formats.with_interval(mean, low, high, digits, typographic=True)
+    """A mean with its interval, or why it has none, as paper tables print it."""
+    return number_formats.with_interval(mean, low, high, digits, typographic=True, why_not=why_not)
 
 
 def percent(share: float | None) -> str:

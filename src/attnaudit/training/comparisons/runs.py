@@ -53,7 +53,10 @@ class Comparison(NamedTuple):
             _table(shown) if len(shown) else "No number of either card is in both.",
         ]
         if single := int((values["difference"].notna() & values["low"].isna()).sum()):
-            lines.append(f"\n{single} of {len(values)} differences: {NO_INTERVAL}.")
+            lines.append(
+                f"\n{single} of {len(values)} differences: {NO_INTERVAL} (too few values, or too "
+                "few that differ)."
+            )
         if not every:
             lines.append(
                 f"\n{differs.sum()} of {len(values)} numbers differ (the interval excludes 0); "
@@ -132,7 +135,7 @@ def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.Data
         gaps = torch.from_numpy(
             a.loc[together, shared].to_numpy(float) - b.loc[together, shared].to_numpy(float)
         )
-        interval = bootstrap(gaps, seed=seed)
+        interval = bootstrap(gaps, limits=_gap_limits(first, second, shared), seed=seed)
         ends = [
             Spread(float(e), float(low), float(high))
             for e, low, high in zip(*interval[:3], strict=True)
@@ -161,6 +164,25 @@ def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.Data
             }
         )
     return pd.DataFrame(lines)
+
+
+def _gap_limits(first: Results, second: Results, columns: list[tuple]) -> torch.Tensor:
+    """The smallest and largest possible difference in each metric, (M,2); NaN if unknown."""
+    limits = []
+    for audit, _, metric, _ in columns:
+        scales = [limits_of(run.about, audit, metric) for run in (first, second)]
+        if scales[0] is None or scales[0] != scales[1]:
+            limits.append((np.nan, np.nan))
+        else:
+            room = scales[0][1] - scales[0][0]
+            limits.append((-room, room))
+    return torch.tensor(limits, dtype=torch.float64)
+
+
+def limits_of(about: dict, audit: str, metric: str) -> tuple[float, float] | None:
+    """The smallest and largest possible value of a metric, if stored with the results."""
+    scale = about.get("scales", {}).get(audit, {}).get(metric)
+    return None if scale is None else (float(scale[0]), float(scale[1]))
 
 
 def _wide(results: Results) -> pd.DataFrame:

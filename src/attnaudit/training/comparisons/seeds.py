@@ -12,7 +12,7 @@ import pandas as pd
 from attnaudit.core.errors import InputError
 from attnaudit.results import store
 from attnaudit.statistics.inference import over_seeds
-from attnaudit.training.comparisons.runs import KEY
+from attnaudit.training.comparisons.runs import KEY, limits_of
 from attnaudit.training.comparisons.same_model import Identity, identities
 
 
@@ -29,9 +29,16 @@ class SeedsTable(NamedTuple):
                 seeds=[f"{count} of {total}" for count, total in counts]
             )
             table = rows.to_string(index=False, float_format="{:.3f}".format, na_rep="–")
-            single = int((part["seeds"] < 2).sum())
-            note = f"\n{single} number(s) without an interval: fewer than 2 seeds have them."
-            parts.append(f"{model}\n{table}{note if single else ''}")
+            single = part["seeds"] < 2
+            withheld = int((part["low"].isna() & ~single).sum())
+            notes = ""
+            if single.any():
+                notes += (
+                    f"\n{single.sum()} number(s) without an interval: fewer than 2 seeds have them."
+                )
+            if withheld:
+                notes += f"\n{withheld} number(s) without an interval: too few texts, or too few that differ."
+            parts.append(f"{model}\n{table}{notes}")
         return "\n\n".join(parts)
 
 
@@ -43,7 +50,7 @@ def seeds_table(folders: Sequence[Path]) -> SeedsTable:
 def across_seeds(folders: Sequence[Path], *, seed: int = 0) -> pd.DataFrame:
     """One line per model and metric that some run has.
 
-    The mean over seeds, its 95 % interval over seeds and examples (two-level bootstrap), the least
+    The mean over seeds, its 95 % interval over seeds and examples (t over seeds, bootstrap over texts), the least
     and the largest mean of a run, and how many of the model's seeds have the metric. Runs of one
     model differ by seed and by what was audited; several runs of one seed are read as one.
     """
@@ -88,6 +95,7 @@ def _label(identity: Identity, sample: int | None, samples: Sequence[int | None]
 
 def _lines(model: str, trainings: dict[int, list[Path]], seed: int) -> pd.DataFrame:
     numbers = [_numbers(trainings[number]) for number in sorted(trainings)]
+    abouts = [store.load_results(run).about for runs in trainings.values() for run in runs]
     lines = []
     for key in dict.fromkeys(key for part in numbers for key in part):
         having = [part[key] for part in numbers if key in part and part[key].notna().any()]
@@ -97,7 +105,9 @@ def _lines(model: str, trainings: dict[int, list[Path]], seed: int) -> pd.DataFr
             lines.append({**line, **unknown, "seeds": 0, "of": len(numbers)})
             continue
         together = pd.concat(having, axis=1)  # aligned by text: all seeds see the same texts
-        spread = over_seeds(together.to_numpy(dtype=float).T, seed=seed)
+        scales = (limits_of(about, str(key[0]), str(key[2])) for about in abouts)
+        limits = next((scale for scale in scales if scale is not None), None)
+        spread = over_seeds(together.to_numpy(dtype=float).T, limits=limits, seed=seed)
         means = together.mean()
         lines.append(
             {

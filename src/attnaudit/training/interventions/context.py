@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 
 from attnaudit import data
+from attnaudit.audits.declaration import DIVERGENCE, SHARE
 from attnaudit.data.batching import batches_of
 from attnaudit.data.splits import Splits
 from attnaudit.statistics import bootstrap
@@ -109,7 +110,7 @@ class InterventionContext:
         return pd.concat(parts, ignore_index=True).sort_values("example_id", ignore_index=True)
 
     def perform(self, first: Path, second: Path) -> pd.DataFrame:
-        """One line per metric of performance: first, second, difference, low, high."""
+        """One line per metric of performance: first, second, difference, low, high, interval."""
         probs = []
         for folder in (first, second):
             run = self.load(folder)
@@ -117,12 +118,17 @@ class InterventionContext:
                 run.model, self.splits.test, run.vocabulary, len(self.splits.classes)
             )
             probs.append(found)
-        return compare_performance(labels, *probs, seed=self.experiment.seed)
+        return compare_performance(labels, *probs)
 
 
-def mean_with_interval(values: pd.Series, name: str, seed: int) -> dict[str, float]:
-    """The mean and its bootstrap interval, under the keys name, name_low and name_high."""
-    interval = bootstrap(torch.tensor(values.to_numpy(dtype=float)), seed=seed)
+def mean_with_interval(
+    values: pd.Series, name: str, seed: int, limits: tuple[float, float] | None = None
+) -> dict[str, float]:
+    """The mean and its interval, under the keys name, name_low and name_high.
+
+    limits: the smallest and largest possible value, if known.
+    """
+    interval = bootstrap(torch.tensor(values.to_numpy(dtype=float)), limits=limits, seed=seed)
     return {
         name: float(interval.estimate),
         f"{name}_low": float(interval.low),
@@ -136,8 +142,8 @@ def against_base(
     """One line on a run: mean distances from the base, accuracy and accuracy lost."""
     accuracy = context.perform(base, run).set_index("metric").loc["accuracy"]
     return {
-        **mean_with_interval(distances["jsd"], "jsd", context.experiment.seed),
-        **mean_with_interval(distances["tvd"], "tvd", context.experiment.seed),
+        **mean_with_interval(distances["jsd"], "jsd", context.experiment.seed, DIVERGENCE),
+        **mean_with_interval(distances["tvd"], "tvd", context.experiment.seed, SHARE),
         "accuracy": accuracy["second"],
         "accuracy_lost": accuracy["difference"],
         "accuracy_lost_low": accuracy["low"],

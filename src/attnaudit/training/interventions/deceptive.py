@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from attnaudit.audits.declaration import SHARE
 from attnaudit.core import masking
 from attnaudit.core.option_limits import NOT_NEGATIVE, limits
 from attnaudit.data.batching import batches_of
@@ -35,7 +36,7 @@ def deceptive(
     lines = [
         {
             "model": name,
-            **mean_with_interval(mass, "attention on hidden words", context.experiment.seed),
+            **mean_with_interval(mass, "attention on hidden words", context.experiment.seed, SHARE),
             "accuracy": accuracy["first" if name == "ordinary" else "second"],
         }
         for name, mass in masses.items()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from attnaudit.audits.declaration import DIVERGENCE, SHARE
 from attnaudit.core.option_limits import Number, limits
 from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
@@ -52,8 +53,8 @@ def summarise_pairs(examples: pd.DataFrame, seed: int) -> pd.DataFrame:
         [
             {
                 "pair": name,
-                **mean_with_interval(part["jsd"], "jsd", seed),
-                **mean_with_interval(part["tvd"], "tvd", seed),
+                **mean_with_interval(part["jsd"], "jsd", seed, DIVERGENCE),
+                **mean_with_interval(part["tvd"], "tvd", seed, SHARE),
             }
             for name, part in [*groups, ("all", together)]
         ]

@@ -1,0 +1,96 @@
+"""Where a mean lies between its floor and its ceiling, with an interval."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import torch
+from torch import Tensor
+
+from attnaudit.statistics.bootstrap import Interval
+from attnaudit.statistics.interval_kinds import Kind
+from attnaudit.statistics.ratios import bootstrap_ratio
+
+_BY_COUNTS = (Kind.RATE, Kind.SIGNED_RATE, Kind.EQUAL)
+
+
+def relative_interval(
+    value: Tensor,
+    floor: Tensor,
+    ceiling: Tensor,
+    interval: Interval,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Interval of (mean − floor) / (ceiling − floor), with floor and ceiling resampled too.
+
+    By `bootstrap_ratio` in general. A mean whose interval comes from counts (a rate, or equal
+    values) keeps that interval, and the noise of floor and ceiling is added to it, with their
+    correlation (Zou & Donner 2008). Withheld where the interval of the mean is.
+
+    Parameters
+    ----------
+    value, floor, ceiling : Tensor, (B,M)
+        An example without one of the three is left out.
+    interval : Interval, (M,)
+        Of the mean of each column of `value`.
+    level, seed
+        As for `bootstrap`.
+
+    Returns
+    -------
+    Interval
+        (M,) each.
+
+    Examples
+    --------
+    >>> from attnaudit.statistics import bootstrap
+    >>> value = torch.linspace(0.2, 0.8, 40)[:, None]
+    >>> found = relative_interval(value, 0 * value, 0 * value + 2, bootstrap(value))
+    >>> round(float(found.estimate), 2), bool(found.low < 0.25 < found.high)
+    (0.25, True)
+    """
+    value, floor, ceiling = (part.double() for part in (value, floor, ceiling))
+    ratio = bootstrap_ratio(value - floor, ceiling - floor, level=level, seed=seed)
+    # Values that are equal, or at their bound, leave no residual; their interval is known.
+    possible = (ratio.kind < Kind.NO_VALUE) | torch.isin(
+        ratio.kind, torch.tensor([Kind.SAME_PLACE, Kind.FEW_DIFFERENT])
+    )
+    by_counts = torch.isin(interval.kind, torch.tensor(_BY_COUNTS)) & possible
+    kind = torch.where(by_counts, interval.kind, ratio.kind)
+    kind = torch.where(interval.kind >= Kind.NO_VALUE, interval.kind, kind)
+    below, above = _reach_of_counts(value, floor, ceiling, ratio.estimate, interval, level)
+    low = torch.where(by_counts, ratio.estimate - below, ratio.low)
+    high = torch.where(by_counts, ratio.estimate + above, ratio.high)
+    low, high = (end.masked_fill(kind >= Kind.NO_VALUE, torch.nan) for end in (low, high))
+    return Interval(ratio.estimate, low, high, ratio.nan_share, kind)
+
+
+def _reach_of_counts(
+    value: Tensor,
+    floor: Tensor,
+    ceiling: Tensor,
+    relative: Tensor,
+    interval: Interval,
+    level: float,
+) -> tuple[Tensor, Tensor]:
+    """How far the interval of the mean and the noise of its bounds reach down and up, (M,)."""
+    known = ~(value.isnan() | floor.isnan() | ceiling.isnan())
+    count = known.sum(0)
+    bounds = (-(1 - relative) * floor - relative * ceiling).masked_fill(~known, 0.0)
+    centred = (bounds - bounds.sum(0) / count) * known
+    own = value.masked_fill(~known, 0.0)
+    own = (own - own.sum(0) / count) * known
+    squares = centred.square().sum(0)
+    noise = NormalDist().inv_cdf((1 + level) / 2) * (squares / (count * (count - 1))).sqrt()
+    together = (own.square().sum(0) * squares).sqrt()
+    correlation = torch.where(together > 0, (own * centred).sum(0) / together, 0.0)
+    room = (ceiling - floor).masked_fill(~known, 0.0).sum(0) / count
+    down, up = interval.estimate - interval.low, interval.high - interval.estimate
+    down, up = torch.where(room < 0, up, down), torch.where(room < 0, down, up)
+    squared = [
+        part.square() + noise.square() + 2 * correlation * part * noise for part in (down, up)
+    ]
+    reaches = [part.clamp_min(0).sqrt() / room.abs() for part in squared]
+    return reaches[0], reaches[1]

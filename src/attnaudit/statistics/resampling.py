@@ -1,0 +1,112 @@
+"""Resamples of examples, and the ends of studentised (bootstrap-t) intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from attnaudit.core import randomness
+from attnaudit.core.errors import InputError
+
+CHUNK = 2**22  # resample counts held at once
+
+
+def check_resampling(level: float, resamples: int) -> None:
+    """Reject a level or a number of resamples that makes no interval."""
+    if not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1; got {level}. For 95 % pass 0.95.")
+    if resamples < 1:
+        raise InputError(f"resamples must be at least 1; got {resamples}. 2000 is usual.")
+
+
+def resample_counts(
+    examples: int, resamples: int, seed: int, device: torch.device
+) -> Iterator[Tensor]:
+    """How often each resample drew each example, (S,B) at a time: means are matrix products.
+
+    Which examples are drawn depends on the seed and the number of examples alone, so that columns
+    share their resamples, as paired data must.
+    """
+    source = randomness.generator(seed, "bootstrap", examples)
+    rows = max(1, CHUNK // max(1, examples))
+    for start in range(0, resamples, rows):
+        shape = (min(rows, resamples - start), examples)
+        drawn = torch.randint(max(1, examples), shape, generator=source)
+        counts = torch.zeros(shape, dtype=torch.float64)
+        yield counts.scatter_add_(1, drawn, counts.new_ones(()).expand(shape)).to(device)
+
+
+def studentised_quantiles(
+    centred: Tensor, known: Tensor, level: float, resamples: int, seed: int
+) -> tuple[Tensor, Tensor]:
+    """Quantiles (M,) of the studentised means of resamples, at both ends of the level.
+
+    Parameters
+    ----------
+    centred, known : Tensor, (B,M)
+        Values with mean 0 over the known ones, so that squares lose no digits.
+    level, resamples, seed
+        As for `bootstrap`.
+    """
+    centred = centred.masked_fill(~known, 0.0)
+    squared, count = centred.square(), known.sum(0).double()
+    spread = squared.sum(0) / (count - 1) / count  # squared standard error
+    patterns, pattern_of = _patterns(known)
+    parts = []
+    for drawn in resample_counts(len(centred), resamples, seed, centred.device):
+        sizes = drawn @ patterns
+        size = sizes.masked_fill(sizes < 2, torch.nan)[:, pattern_of]
+        shift = (drawn @ centred) / size
+        variance = ((drawn @ squared) / size - shift.square()) / (size - 1)
+        parts.append(studentise(shift, variance, spread))
+    return tail_quantiles(torch.cat(parts), level)
+
+
+def _patterns(known: Tensor) -> tuple[Tensor, Tensor]:
+    """The different columns of known (B,M), and which of them each column is: mostly few."""
+    numbers: dict[bytes, int] = {}
+    columns = known.T.contiguous().cpu().numpy()
+    pattern_of = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns]
+    first = [pattern_of.index(number) for number in range(len(numbers))]
+    return known[:, first].double(), torch.tensor(pattern_of, device=known.device)
+
+
+def studentise(shift: Tensor, variance: Tensor, spread: Tensor) -> Tensor:
+    """Distances of resampled estimates from the estimate in their own standard errors, (S,M).
+
+    Parameters
+    ----------
+    shift : Tensor, (S,M)
+        Resampled minus original estimate; NaN if the resample has none.
+    variance : Tensor, (S,M)
+        Squared standard error of the resampled estimate.
+    spread : Tensor, (M,)
+        Squared standard error of the original estimate. A resample with next to none is
+        degenerate (one value drawn again and again): infinitely far on its side.
+    """
+    degenerate = variance <= 1e-12 * spread
+    t = shift / variance.clamp_min(1e-300).sqrt()
+    far = torch.where(shift == 0, shift, shift.sign() * math.inf)
+    return torch.where(degenerate & ~shift.isnan(), far, t)
+
+
+def tail_quantiles(t: Tensor, level: float) -> tuple[Tensor, Tensor]:
+    """The quantiles (M,) of t (S,M) at both ends of the level, leaving NaN out.
+
+    Order statistics, not interpolated, since the tails may be infinite. NaN if all are NaN.
+    """
+    known = (~t.isnan()).sum(0)
+    tail = ((1 - level) / 2 * known).floor().long()  # resamples beyond each end
+    most = int(tail.max()) + 1 if len(tail) else 1
+    by_column = t.T.contiguous()
+    largest = by_column.nan_to_num(-math.inf, math.inf, -math.inf).topk(most, 1).values
+    smallest = by_column.nan_to_num(math.inf, math.inf, -math.inf)
+    smallest = smallest.topk(most, 1, largest=False).values
+    lower, upper = (
+        ordered.gather(1, tail[:, None])[:, 0].masked_fill(known == 0, math.nan)
+        for ordered in (smallest, largest)
+    )
+    return lower, upper
