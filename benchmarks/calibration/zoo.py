@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.calibration import zoo_paths, zoo_random, zoo_words
+from benchmarks.calibration import zoo_paths, zoo_random, zoo_trained, zoo_words
 from benchmarks.calibration.entry import Entry
 
 
@@ -15,4 +15,5 @@ def zoo() -> list[Entry]:
     >>> len(names) == len(set(names)) >= 60
     True
     """
-    return [*zoo_words.entries(), *zoo_paths.entries(), *zoo_random.entries()]
+    parts = (zoo_words, zoo_paths, zoo_random, zoo_trained)
+    return [entry for part in parts for entry in part.entries()]
