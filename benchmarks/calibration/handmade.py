@@ -133,7 +133,7 @@ class Handmade:
         base = self._bypass(past) + self._bias
         hidden = own.flatten(2)
         item = torch.arange(tokens.shape[1]).expand_as(tokens)
-        record = Record(
+        return Record(
             batch=batch,
             embeddings=embeddings,
             hidden=hidden,
@@ -145,7 +145,6 @@ class Handmade:
             readout=design.scale * (hidden + base[:, None]) if self.rows == 1 else None,
             state=base,
         )
-        return record
 
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
         """Return the logits under other attention: (B,R,N) -> (B,C), (B,K,R,N) -> (B,K,C)."""
@@ -218,7 +217,10 @@ class Handmade:
 
 
 def _own_class(classes: int) -> Tensor:
-    """1 for the class a word speaks for, 0 elsewhere (WORDS,C); decoy i speaks for class i mod C."""
+    """1 for the class a word speaks for, 0 elsewhere (WORDS,C).
+
+    Decoy i speaks for class i mod C; the other words without a class for class 0.
+    """
     table = torch.zeros(WORDS, classes, dtype=torch.float64)
     for role in CLASS_ROLES:
         for label in range(classes):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from benchmarks.calibration.corpus import FIRST_FILLER, WORDS, Corpus, token
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from attnaudit.core.contract import Batch
 from attnaudit.models import Architecture, Attentive, build
-from benchmarks.calibration.corpus import FIRST_FILLER, WORDS, Corpus, token
 
 _TEXTS, _BATCH, _RATE = 400, 40, 0.02
 

@@ -39,9 +39,7 @@ RECIPES: dict[str, Recipe] = {
     "against-none": replace(BASE, encoder="none", corpus=AGAINST),
     "against-bilstm": replace(BASE, corpus=AGAINST),
     "negation-bilstm": replace(BASE, corpus=NEGATION, epochs=20),
-    "negation-cnn": replace(
-        BASE, encoder="cnn:kernels=1-3,filters=8", corpus=NEGATION, epochs=20
-    ),
+    "negation-cnn": replace(BASE, encoder="cnn:kernels=1-3,filters=8", corpus=NEGATION, epochs=20),
     "weak-none": replace(BASE, encoder="none", corpus=WEAK_WORDS),
     "weak-bilstm-sparsemax": replace(BASE, corpus=WEAK_WORDS, projection="sparsemax"),
     "avoid-1": replace(BASE, avoids=0.02),
