@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.calibration.corpus import Corpus
-from benchmarks.calibration.handmade import Design, Handmade
+from benchmarks.calibration.design import Design
+from benchmarks.calibration.handmade import Handmade
 
 from attnaudit.core.contract import AttentionModel
 

@@ -1,6 +1,7 @@
 """Audit every model of the zoo on 20, 50, 200 and 1,000 texts, and keep what a card is made of.
 
-    python -m benchmarks.calibration.run --out FOLDER [--jobs 2] [--texts 20 50] [--only NAME …]
+    python -m benchmarks.calibration.run --out FOLDER [--jobs 2] [--texts 20 50]
+        [--only NAME …] [--unseen]
 
 Per model, FOLDER/NAME holds truth.json, and per number of texts n: summary_n.parquet, about_n.json
 and card_n.json. What is there is not made again, so an interrupted run can be continued; rules of
@@ -21,6 +22,7 @@ import torch
 from benchmarks.calibration.entry import Entry
 from benchmarks.calibration.labels import truth_of_model
 from benchmarks.calibration.truth import truth_of_texts
+from benchmarks.calibration.unseen import unseen
 from benchmarks.calibration.zoo import zoo
 
 import attnaudit
@@ -104,7 +106,7 @@ def _run_named(task: tuple[str, Path, tuple[int, ...]]) -> str:
     """Run one model by its name: models themselves cannot be sent to another process."""
     name, folder, sizes = task
     torch.set_num_threads(1)
-    entry = next(entry for entry in zoo() if entry.name == name)
+    entry = next(entry for entry in (*zoo(), *unseen()) if entry.name == name)
     return run_entry(entry, folder / name, sizes)
 
 
@@ -116,8 +118,11 @@ def main() -> None:
         "--texts", type=int, nargs="*", default=list(SIZES), help="none: truth only"
     )
     parser.add_argument("--only", nargs="+", default=[], help="beginnings of model names")
+    parser.add_argument(
+        "--unseen", action="store_true", help="the models of unseen.py: after rules are frozen"
+    )
     options = parser.parse_args()
-    names = [entry.name for entry in zoo()]
+    names = [entry.name for entry in (unseen() if options.unseen else zoo())]
     chosen = [name for name in names if name.startswith(tuple(options.only) or "")]
     tasks = [(name, options.out, tuple(options.texts)) for name in chosen]
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:

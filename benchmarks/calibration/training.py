@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from benchmarks.calibration.corpus import FIRST_FILLER, WORDS, Corpus, token
@@ -32,7 +32,7 @@ class Recipe:
     scorer: str = "additive"
     projection: str = "softmax"
     output: str = "linear"
-    corpus: Corpus = Corpus()
+    corpus: Corpus = field(default_factory=Corpus)
     avoids: float = 0.0
     role: str = "key"
     epochs: int = 12

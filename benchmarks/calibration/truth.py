@@ -68,7 +68,8 @@ def truth_of_texts(model: AttentionModel, batch: Batch) -> list[TextTruth]:
     Examples
     --------
     >>> from benchmarks.calibration.corpus import Corpus
-    >>> from benchmarks.calibration.handmade import Design, Handmade
+    >>> from benchmarks.calibration.design import Design
+    >>> from benchmarks.calibration.handmade import Handmade
     >>> texts = truth_of_texts(Handmade(Design()), Corpus().texts(2))
     >>> [text.capture > 0.9 for text in texts]
     [True, True]

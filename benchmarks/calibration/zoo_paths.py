@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.calibration.corpus import Corpus, Plant, without_labels
+from benchmarks.calibration.design import Design, Numbers
 from benchmarks.calibration.entry import Entry, handmade
-from benchmarks.calibration.handmade import Design, Numbers
 
 KEY = Corpus()
 WITH_DECOYS = Corpus((Plant("key"), *(Plant("decoy", variant=variant) for variant in range(3))))

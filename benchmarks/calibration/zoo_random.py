@@ -8,8 +8,8 @@ from __future__ import annotations
 import random
 
 from benchmarks.calibration.corpus import Corpus, Plant
+from benchmarks.calibration.design import Design, Numbers
 from benchmarks.calibration.entry import Entry, handmade
-from benchmarks.calibration.handmade import Design, Numbers
 
 from attnaudit.core.randomness import derive
 
