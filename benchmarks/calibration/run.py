@@ -1,0 +1,134 @@
+"""Audit every model of the zoo on 20, 50, 200 and 1,000 texts, and keep what a card is made of.
+
+    python -m benchmarks.calibration.run --out FOLDER [--jobs 2] [--texts 20 50]
+        [--only NAME …] [--unseen]
+
+Per model, FOLDER/NAME holds truth.json, and per number of texts n: summary_n.parquet, about_n.json
+and card_n.json. What is there is not made again, so an interrupted run can be continued; rules of
+the card can be tried on the stored summaries without auditing (`evaluate`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from benchmarks.calibration.entry import Entry
+from benchmarks.calibration.labels import truth_of_model
+from benchmarks.calibration.truth import truth_of_texts
+from benchmarks.calibration.unseen import unseen
+from benchmarks.calibration.zoo import zoo
+
+import attnaudit
+from attnaudit.audits import DEFAULT_AUDITS
+from attnaudit.core.contract import AttentionModel, Batch
+
+SIZES = (20, 50, 200, 1000)
+TRUTH_TEXTS = 100
+# The card reads no other measures, and none of these audits: leaving them out saves time.
+CARD_MEASURES = ("attention", "gradient", "leave_one_out", "random")
+NOT_ON_CARD = ("epsilon_curve", "top_k_agreement")
+_BATCH = 250
+
+
+def run_entry(entry: Entry, folder: Path, sizes: tuple[int, ...] = SIZES) -> str:
+    """Compute the truth and the audits of one model that are not there yet.
+
+    Returns
+    -------
+    str
+        One line for the terminal.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    started = time.perf_counter()
+    model: AttentionModel | None = None
+    truth_file = folder / "truth.json"
+    if not truth_file.exists():
+        model = entry.make()
+        texts = entry.corpus.texts(TRUTH_TEXTS, seed=0, name="truth")
+        found = truth_of_model(truth_of_texts(model, texts))
+        seconds = time.perf_counter() - started
+        _write(truth_file, {**_known(entry), **asdict(found), "seconds": round(seconds, 2)})
+    for size in sizes:
+        # Written last, so that it stands for all files of this size.
+        if not (folder / f"card_{size}.json").exists():
+            model = model or entry.make()
+            _audit(model, entry, folder, size)
+    return f"{entry.name}: {time.perf_counter() - started:.1f} s"
+
+
+def _audit(model: AttentionModel, entry: Entry, folder: Path, size: int) -> None:
+    started = time.perf_counter()
+    texts = entry.corpus.texts(size, seed=size, name="audit")
+    results = attnaudit.audit(
+        model,
+        _split(texts),
+        audits=[name for name in DEFAULT_AUDITS if name not in NOT_ON_CARD],
+        measures=CARD_MEASURES,
+        keep_examples=0,
+        show_progress=False,
+    )
+    results.summaries.to_parquet(folder / f"summary_{size}.parquet")
+    seconds = round(time.perf_counter() - started, 2)
+    _write(folder / f"about_{size}.json", {**results.about, "calibration_seconds": seconds})
+    _write(folder / f"card_{size}.json", results.card().as_dict())
+
+
+def _split(texts: Batch) -> list[Batch]:
+    return [texts.rows(part) for part in torch.arange(len(texts)).split(_BATCH)]
+
+
+def _known(entry: Entry) -> dict[str, Any]:
+    known = {
+        "model": entry.name,
+        "axis": entry.axis,
+        "strength": entry.strength,
+        "half": entry.half,
+        "classes": entry.corpus.classes,
+    }
+    judged = {"only_story": entry.only_story, "stable": entry.stable, "expected": entry.expected}
+    return known | judged
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    unfinished.replace(path)
+
+
+def _run_named(task: tuple[str, Path, tuple[int, ...]]) -> str:
+    """Run one model by its name: models themselves cannot be sent to another process."""
+    name, folder, sizes = task
+    torch.set_num_threads(1)
+    entry = next(entry for entry in (*zoo(), *unseen()) if entry.name == name)
+    return run_entry(entry, folder / name, sizes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument(
+        "--texts", type=int, nargs="*", default=list(SIZES), help="none: truth only"
+    )
+    parser.add_argument("--only", nargs="+", default=[], help="beginnings of model names")
+    parser.add_argument(
+        "--unseen", action="store_true", help="the models of unseen.py: after rules are frozen"
+    )
+    options = parser.parse_args()
+    names = [entry.name for entry in (unseen() if options.unseen else zoo())]
+    chosen = [name for name in names if name.startswith(tuple(options.only) or "")]
+    tasks = [(name, options.out, tuple(options.texts)) for name in chosen]
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
+        for number, line in enumerate(pool.imap_unordered(_run_named, tasks), 1):
+            print(f"{number}/{len(tasks)} {line}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""The exact truth about a model's attention, from every deletion of every text.
+
+Stated once, and independent of the numbers of the card:
+
+- A text is a game whose players are its words. The worth of a set of words is the log-odds of the
+  class that the whole text is given, when only these words are read (the others deleted, gaps
+  closed); `shapley.shapley_values` gives each word its exact share.
+- **points**: the heatmap is the attention averaged over rows; it shows k = ⌈N / 5⌉ words. `capture`
+  is the sum of the positive Shapley values of these words, divided by that of the best k words;
+  `chance` is its expectation for random words. `skill` = (capture − chance) / (1 − chance), of the
+  means over texts: 0 for random words, 1 for the best.
+- **matters**: the weight of the most attended word is swapped with that of each other word, in all
+  rows. `effect` is the mean over swaps of |change of the log-odds| / |log-odds|, each at most 1;
+  `flips` says whether some swap changes the decision.
+
+Each is also computed for every predicted class with enough texts, and the lowest kept: attention
+that fails for a whole class may not be shown as an explanation, whatever its mean.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from benchmarks.calibration.shapley import best_sets, shapley_values, subsets
+from torch import Tensor
+
+from attnaudit.core.contract import AttentionModel, Batch, Record
+
+YES, NO, NOT_YES, OPEN = "yes", "no", "not yes", "open"
+MIN_TEXTS = 10  # of a predicted class, to be judged on its own
+SHOWN = 5  # one word in five is shown by the heatmap
+# Between these two the truth is open: either answer is allowed.
+SKILL_YES, SKILL_NO = 0.75, 0.3
+CLASS_SKILL_YES, CLASS_SKILL_NO = 0.6, 0.15
+EFFECT_YES, EFFECT_NO = 0.3, 0.08
+CLASS_EFFECT_YES, CLASS_EFFECT_NO = 0.2, 0.04
+FLIPS_NO = 0.1
+MAX_CHANCE = 0.7  # above it there is nothing to point at
+
+
+@dataclass(frozen=True)
+class TextTruth:
+    """The truth about one text: see the module's docstring.
+
+    Attributes
+    ----------
+    removed, kept : where the shown words lie between all sets of k words (0) and the best (1), by
+        the log-odds lost without them and by the log-odds with only them.
+    margin : the log-odds of the predicted class.
+    """
+
+    predicted: int
+    capture: float
+    chance: float
+    effect: float
+    flips: bool
+    removed: float
+    kept: float
+    margin: float
+
+
+def truth_of_texts(model: AttentionModel, batch: Batch) -> list[TextTruth]:
+    """Return the truth about every text of a batch, reading all 2^N deletions of each.
+
+    Examples
+    --------
+    >>> from benchmarks.calibration.corpus import Corpus
+    >>> from benchmarks.calibration.design import Design
+    >>> from benchmarks.calibration.handmade import Handmade
+    >>> texts = truth_of_texts(Handmade(Design()), Corpus().texts(2))
+    >>> [text.capture > 0.9 for text in texts]
+    [True, True]
+    """
+    with torch.no_grad():
+        return [
+            _truth_of_text(model, batch.rows(torch.tensor([index]))) for index in range(len(batch))
+        ]
+
+
+def worth_of_subsets(model: AttentionModel, record: Record) -> np.ndarray:
+    """Return the log-odds of the predicted class for every set of words (2^N,) of one text.
+
+    Bit i of the index is set if word i is kept. A model that cannot read an empty text is given
+    the mean of its single words.
+    """
+    places = record.content[0].nonzero()[:, 0]
+    keep = torch.from_numpy(subsets(len(places)))  # (2^N,N)
+    drop = torch.zeros(len(keep), record.batch.tokens.shape[1], dtype=torch.bool)
+    drop[:, places] = ~keep
+    texts = record.batch.rows(torch.zeros(len(keep), dtype=torch.int64))
+    worth = np.full(len(keep), math.nan)
+    for part in torch.arange(1, len(keep)).split(4096):
+        logits = model.read(texts.rows(part).without(drop[part])).logits
+        worth[part.numpy()] = log_odds(logits, int(record.predicted[0])).numpy()
+    worth[0] = _worth_of_nothing(model, texts.rows(torch.tensor([0])).without(drop[:1]), record)
+    if math.isnan(worth[0]):
+        worth[0] = worth[2 ** np.arange(len(places))].mean()
+    return worth
+
+
+def log_odds(logits: Tensor, label: int) -> Tensor:
+    """Return the log-odds (…,) of a class from logits (…,C)."""
+    others = [index for index in range(logits.shape[-1]) if index != label]
+    return (logits[..., label] - logits[..., others].logsumexp(-1)).double()
+
+
+def _worth_of_nothing(model: AttentionModel, empty: Batch, record: Record) -> float:
+    try:
+        logits = model.read(empty).logits
+    except (RuntimeError, ValueError, IndexError):
+        return math.nan
+    return float(log_odds(logits, int(record.predicted[0]))[0])
+
+
+def _truth_of_text(model: AttentionModel, batch: Batch) -> TextTruth:
+    record = model.read(batch)
+    worth = worth_of_subsets(model, record)
+    content = record.content[0]
+    shown = record.alpha[0].double().mean(0)[content].numpy()
+    count = math.ceil(len(shown) / SHOWN)
+    positive = np.maximum(shapley_values(worth), 0.0)
+    best = np.sort(positive)[-count:].sum()
+    weights = share_shown(shown, count)
+    removed, kept = best_sets(worth, weights, count)
+    effect, flips = _swaps(model, record)
+    is_defined = best > 1e-9
+    return TextTruth(
+        predicted=int(record.predicted[0]),
+        capture=float(positive @ weights / best) if is_defined else math.nan,
+        chance=float(positive.mean() * count / best) if is_defined else math.nan,
+        effect=effect,
+        flips=flips,
+        removed=removed,
+        kept=kept,
+        margin=float(worth[-1]),
+    )
+
+
+def share_shown(shown: np.ndarray, count: int) -> np.ndarray:
+    """Return how much of each word (N,) is among the `count` most attended; ties share a place.
+
+    Examples
+    --------
+    >>> share_shown(np.array([0.5, 0.2, 0.2, 0.1]), 2).tolist()
+    [1.0, 0.5, 0.5, 0.0]
+    """
+    last = np.sort(shown)[-count]
+    above = shown > last * (1 + 1e-9)
+    tied = ~above & (shown >= last * (1 - 1e-9))
+    return above + tied * (count - above.sum()) / tied.sum()
+
+
+def _swaps(model: AttentionModel, record: Record) -> tuple[float, bool]:
+    """Return the mean effect of swapping the top word's weight, and whether a swap flips."""
+    places = record.content[0].nonzero()[:, 0]
+    top = int(places[record.alpha[0].mean(0)[places].argmax()])
+    others = [place for place in places.tolist() if place != top]
+    if not others:
+        return math.nan, False
+    swapped = record.alpha[0].repeat(len(others), 1, 1)
+    for index, other in enumerate(others):
+        swapped[index][:, [top, other]] = record.alpha[0][:, [other, top]]
+    label = int(record.predicted[0])
+    before = float(log_odds(record.logits, label)[0])
+    logits = model.decode(record, swapped[None])[0]
+    change = (log_odds(logits, label) - before).abs() / max(abs(before), 1e-9)
+    return float(change.clamp_max(1).mean()), bool((logits.argmax(-1) != label).any())
