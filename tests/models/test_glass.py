@@ -354,8 +354,6 @@ def test_a_quality_above_one_is_rejected() -> None:
         Glass("oracle", quality=1.5)
 
 
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", AUDITS)
 def test_every_value_of_every_metric_lies_on_its_declared_scale(name: str, kind: Kind) -> None:

@@ -64,7 +64,7 @@ def _corrected(given: Prepared, alpha: Tensor, share: Tensor) -> Tensor:
     The correction is the smallest one relative to the weights; it need not exist.
     """
     rows = constraints_of(given)  # (B,C,N)
-    excess = ((1 - share)[:, None] * (rows @ (given.alpha - alpha)[..., None])[..., 0])
+    excess = (1 - share)[:, None] * (rows @ (given.alpha - alpha)[..., None])[..., 0]
     weighted = rows * alpha[:, None]
     steps = torch.linalg.pinv(weighted @ rows.transpose(1, 2), hermitian=True) @ excess[..., None]
     moved = (alpha + (weighted.transpose(1, 2) @ steps)[..., 0]).clamp_min(0)

@@ -18,6 +18,7 @@ class Kind(IntEnum):
     EQUAL = 3
     F1 = 4
     DELONG = 5
+    PLACES = 6
     NO_VALUE = 10
     FEW = 11
     EQUAL_UNBOUNDED = 12
@@ -34,6 +35,7 @@ _WORDS = {
     Kind.EQUAL: "all values are equal (Wilson, on the scale)",
     Kind.F1: "linearised difference",
     Kind.DELONG: "DeLong",
+    Kind.PLACES: "almost all at the same place (Wilson, between floor and ceiling)",
     Kind.NO_VALUE: "no value",
     Kind.FEW: f"fewer than {FEW} values",
     Kind.EQUAL_UNBOUNDED: "all values are equal and their scale is unknown",

@@ -9,9 +9,12 @@ from torch import Tensor
 
 from attnaudit.statistics.bootstrap import Interval
 from attnaudit.statistics.interval_kinds import Kind
+from attnaudit.statistics.rates import rate_interval
 from attnaudit.statistics.ratios import bootstrap_ratio
 
 _BY_COUNTS = (Kind.RATE, Kind.SIGNED_RATE, Kind.EQUAL)
+_FEW_PLACES = (Kind.SAME_PLACE, Kind.FEW_DIFFERENT)
+_FEW_VALUES = (Kind.EQUAL_UNBOUNDED, Kind.FEW_DIFFERENT)
 
 
 def relative_interval(
@@ -27,7 +30,10 @@ def relative_interval(
 
     By `bootstrap_ratio` in general. A mean whose interval comes from counts (a rate, or equal
     values) keeps that interval, and the noise of floor and ceiling is added to it, with their
-    correlation (Zou & Donner 2008). Withheld where the interval of the mean is.
+    correlation (Zou & Donner 2008). If (almost) every text is at the same place, as for a perfect
+    heatmap, the places count as those of a rate between 0 and 1 (Wilson), which no distribution on
+    that range exceeds in variance: the interval is too wide rather than too narrow. Withheld where
+    the interval of the mean is, for want of values.
 
     Parameters
     ----------
@@ -60,9 +66,14 @@ def relative_interval(
     by_counts = torch.isin(interval.kind, torch.tensor(_BY_COUNTS)) & possible
     kind = torch.where(by_counts, interval.kind, ratio.kind)
     kind = torch.where(interval.kind >= Kind.NO_VALUE, interval.kind, kind)
+    same = torch.isin(ratio.kind, torch.tensor(_FEW_PLACES)) & ~by_counts
+    same &= (interval.kind < Kind.NO_VALUE) | torch.isin(interval.kind, torch.tensor(_FEW_VALUES))
+    kind = torch.where(same, torch.full_like(kind, Kind.PLACES), kind)
     below, above = _reach_of_counts(value, floor, ceiling, ratio.estimate, interval, level)
     low = torch.where(by_counts, ratio.estimate - below, ratio.low)
     high = torch.where(by_counts, ratio.estimate + above, ratio.high)
+    places = _interval_of_places(value, floor, ceiling, ratio.estimate, level)
+    low, high = (torch.where(same, ours, end) for ours, end in zip(places, (low, high), strict=True))
     low, high = (end.masked_fill(kind >= Kind.NO_VALUE, torch.nan) for end in (low, high))
     return Interval(ratio.estimate, low, high, ratio.nan_share, kind)
 
@@ -94,3 +105,14 @@ def _reach_of_counts(
     ]
     reaches = [part.clamp_min(0).sqrt() / room.abs() for part in squared]
     return reaches[0], reaches[1]
+
+
+def _interval_of_places(
+    value: Tensor, floor: Tensor, ceiling: Tensor, relative: Tensor, level: float
+) -> tuple[Tensor, Tensor]:
+    """The interval of a mean of places between 0 and 1, each weighted by its room, (M,) each."""
+    known = ~(value.isnan() | floor.isnan() | ceiling.isnan())
+    room = (ceiling - floor).masked_fill(~known, 0.0).abs()
+    effective = room.sum(0).square() / room.square().sum(0)
+    low, high = rate_interval(relative.clamp(0, 1) * effective, effective, level)
+    return torch.minimum(low, relative), torch.maximum(high, relative)

@@ -41,10 +41,10 @@ def matters(numbers: Numbers) -> Answer:
     addition = in_class(moved)
     if flips is not None and answer == YES and flips.answer != YES:
         answer, is_open = PARTLY, flips.is_open
-        addition = "; hardly any decision depends on them" if flips.answer == NO else ""
+        addition = "; hardly any decision depends on them" if flips.answer == NO else OPEN
     if flips is not None and answer == NO and flips.answer != NO:
         answer, is_open = PARTLY, flips.is_open
-        addition = "; the median hides the texts in which they do"
+        addition = OPEN if is_open else "; the median hides the texts in which they do"
     if is_open and not addition:
         addition = OPEN
     partly = f"the weights matter only in part (shuffling them {effect})"

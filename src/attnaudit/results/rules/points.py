@@ -47,7 +47,7 @@ def points(numbers: Numbers) -> Answer:
     answer = worst([judgement.answer for judgement in judgements.values()])
     name, deciding = min(
         ((name, each) for name, each in judgements.items() if each.answer == answer),
-        key=lambda pair: (pair[1].is_open, _place(pair[1].finding)),
+        key=lambda pair: (pair[0] == against, pair[1].is_open, pair[1].finding.relative),
     )
     findings = (deciding.finding, *(each for each in findings if each != deciding.finding))
     because = _how_far(judgements[without].finding, judgements[only].finding)
@@ -81,10 +81,6 @@ def _why_unknown(
             "no few words decide"
         )
     return None
-
-
-def _place(finding: Finding) -> float:
-    return finding.relative if finding.relative == finding.relative else -finding.value
 
 
 def _how_far(without: Finding, only: Finding) -> str:
