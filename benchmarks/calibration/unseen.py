@@ -34,6 +34,8 @@ class BorrowedVoice(Plain):
 class MarkForOneClass(Plain):
     """Mark: it holds most of the weight, and all that speaks for class 0."""
 
+    spread = 0.005
+
     def parts(self, batch: Batch, x: Tensor) -> Parts:
         is_mark = (batch.tokens == MARK)[..., None]
         own = x * torch.tensor([0.0, 150.0], dtype=x.dtype)
