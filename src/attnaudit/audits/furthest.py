@@ -18,6 +18,7 @@ from attnaudit.exact.jsd import one_hot_jsd
 
 FIDELITY = Fidelity("the audit furthest", ("corrected", "code", "paper"))
 Answer = tuple[Tensor, Tensor, Tensor, Tensor]  # alpha, jsd, upper, exact
+_SAME = 0.95  # a strict tolerance of at least this share of epsilon counts as epsilon
 # Answers are kept as long as their record: the audit and the example store both need them.
 _ANSWERS: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKeyDictionary()
 
@@ -44,6 +45,13 @@ _ANSWERS: WeakKeyDictionary[Record, dict[tuple[object, ...], Answer]] = WeakKeyD
             ),
             "jsd_share": Metric("jsd as a share of the furthest any attention could be", 0.0, 1.0),
             "upper_share": Metric("upper as a share of the same", 0.0, 1.0),
+            "strict_share": Metric(
+                "jsd_share if the log-odds of the predicted class may not fall by more than 4ε",
+                0.0,
+                1.0,
+            ),
+            "strict_upper_share": Metric("upper_share under the same condition", 0.0, 1.0),
+            "strict_exact": Metric("these two are equal", 0.0, 1.0),
             "exact": Metric("jsd equals upper: this is the true maximum", 0.0, 1.0),
             "found": Metric("another attention with the same prediction was found", 0.0, 1.0),
             "tvd": Metric("change of the prediction under that attention", 0.0, 1.0),
@@ -80,7 +88,9 @@ def furthest(
     dict of Tensor (B,)
         `jsd` (found), `upper` (certified), `exact` (whether they agree), `found`, `tvd` (of the
         prediction), `jsd_any`, the largest JSD whatever the prediction, and `jsd_share` and
-        `upper_share` relative to it; NaN with one item.
+        `upper_share` relative to it; NaN with one item. `strict_share`, `strict_upper_share` and
+        `strict_exact`: the same with the tolerances of `strict_epsilon`. Without a readout they are
+        NaN, except where the two tolerances are the same within 5 %.
     """
     alpha, jsd, upper, is_exact = alternative(
         model, record, seed, epsilon=epsilon, fidelity=fidelity
@@ -88,6 +98,9 @@ def furthest(
     largest = unconstrained(record)
     logits = model.decode(record, alpha.to(record.alpha.dtype))
     probs = masking.probabilities(logits, record.batch.classes)
+    any_or_nan = largest.where(largest > 0, torch.nan)
+    strict_jsd, strict_upper = _strict(record, jsd, upper, epsilon, fidelity)
+    strict_exact = (strict_jsd >= strict_upper - 1e-12).double()
     return {
         ("", "jsd"): jsd,
         ("", "upper"): upper,
@@ -95,9 +108,46 @@ def furthest(
         ("", "found"): (jsd > 0).double(),
         ("", "tvd"): statistics.tvd(probs, record.probs),
         ("", "jsd_any"): largest,
-        ("", "jsd_share"): jsd / largest.where(largest > 0, torch.nan),
-        ("", "upper_share"): upper / largest.where(largest > 0, torch.nan),
+        ("", "jsd_share"): jsd / any_or_nan,
+        ("", "upper_share"): upper / any_or_nan,
+        ("", "strict_share"): strict_jsd / any_or_nan,
+        ("", "strict_upper_share"): strict_upper / any_or_nan,
+        ("", "strict_exact"): strict_exact.where(~strict_jsd.isnan(), torch.nan),
     }
+
+
+def strict_epsilon(record: Record, epsilon: float) -> Tensor:
+    """The tolerance (B,) at which the log-odds of the predicted class fall by at most 4ε.
+
+    At probability p it is p - sigmoid(logit(p) - 4ε), and at most ε: about ε at p = 1/2, and
+    about 4ε(1 - p) where the model is sure, which ε alone would excuse.
+
+    Examples
+    --------
+    >>> from attnaudit.models import Glass, glass_batch
+    >>> strict_epsilon(Glass("oracle").read(glass_batch(2)), 0.01)
+    tensor([0.0002, 0.0002], dtype=torch.float64)
+    """
+    logits, classes = record.logits.detach().double(), record.batch.classes
+    predicted = masking.argmax(logits, classes)[:, None]
+    rivals = torch.ones_like(logits, dtype=torch.bool) if classes is None else classes
+    rest = masking.fill(logits, rivals.scatter(1, predicted, False), -torch.inf)
+    odds = logits.gather(1, predicted)[:, 0] - rest.logsumexp(-1)
+    # 1 - p instead of p: the difference of two numbers near 1 would lose the small ones.
+    fallen = torch.sigmoid(4 * epsilon - odds) - torch.sigmoid(-odds)
+    return fallen.clamp(0.0, epsilon)
+
+
+def _strict(
+    record: Record, jsd: Tensor, upper: Tensor, epsilon: float, fidelity: str
+) -> tuple[Tensor, Tensor]:
+    """JSD and upper bound (B,) for the tolerances of `strict_epsilon`; neither is above its own."""
+    tolerance = strict_epsilon(record, epsilon)
+    if fidelity == "corrected" and record.readout is not None:
+        answer = _exact(record, tolerance)
+        return torch.minimum(answer.jsd, jsd), torch.minimum(answer.upper, upper)
+    same = tolerance >= _SAME * epsilon
+    return jsd.where(same, torch.nan), upper.where(same, torch.nan)
 
 
 def alternative(
@@ -124,17 +174,23 @@ def _answer(
     model: AttentionModel, record: Record, seed: int, epsilon: float, fidelity: str
 ) -> Answer:
     if fidelity == "corrected" and record.readout is not None:
-        answer = exact.furthest(
-            record.alpha[:, 0].double(),
-            record.readout.double(),
-            record.mask[:, 0],
-            epsilon=epsilon,
-            classes=record.batch.classes,
-        )
+        answer = _exact(record, epsilon)
         return answer.alpha[:, None], answer.jsd, answer.upper, answer.exact
     settings = gradient_search.SETTINGS[fidelity]
     alpha, jsd = gradient_search.search(model, record, seed, epsilon=epsilon, settings=settings)
     return alpha, jsd, unconstrained(record), torch.zeros_like(jsd, dtype=torch.bool)
+
+
+def _exact(record: Record, epsilon: float | Tensor) -> exact.Furthest:
+    """The answer from the readout, which the record must have."""
+    assert record.readout is not None
+    return exact.furthest(
+        record.alpha[:, 0].double(),
+        record.readout.double(),
+        record.mask[:, 0],
+        epsilon=epsilon,
+        classes=record.batch.classes,
+    )
 
 
 def unconstrained(record: Record) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor
 from attnaudit import statistics
 from attnaudit.core import masking
 from attnaudit.core.errors import InputError
+from attnaudit.exact.ascent import ascend
 from attnaudit.exact.inputs import Prepared, chunks, prepare
 from attnaudit.exact.outer_bound import outer_bound
 from attnaudit.exact.polish import polish
@@ -158,8 +159,9 @@ def _furthest(given: Prepared, epsilon: Tensor) -> tuple[Tensor, Tensor, Tensor]
         lower.offer_at(unsettled, *search(part, tolerance, lower.alpha[unsettled]))
         outer = outer_bound(part, tolerance, lower.jsd[unsettled])
         upper[unsettled] = torch.minimum(upper[unsettled], outer.upper)
-        for alpha in polish(part, tolerance, outer.alpha):
-            lower.offer_at(unsettled, alpha, statistics.jsd(alpha, part.alpha))
+        starts = torch.cat([lower.alpha[unsettled, None], polish(part, tolerance, outer.alpha)], 1)
+        alpha = ascend(part, tolerance, starts)
+        lower.offer_at(unsettled, alpha, statistics.jsd(alpha, part.alpha))
     return lower.alpha, lower.jsd, torch.maximum(upper, lower.jsd)
 
 

@@ -1,0 +1,103 @@
+"""Improve feasible attentions step by step, along the curved set of predictions within epsilon.
+
+At an attention a, the distance and the class probabilities are replaced by their tangents. The best
+attention under them is a linear program; some way towards it, drawn back to the set, is the next
+attention if it is further.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnaudit import statistics
+from attnaudit.core import masking
+from attnaudit.exact.inputs import Prepared
+from attnaudit.exact.linear_program import maximise
+from attnaudit.exact.polish import corrected
+
+_STEPS = 8
+_LENGTHS = (1.0, 0.3, 0.05)
+_CLASSES = 7  # the most probable ones on their own, the others together
+# The slope of the distance is infinite at weight 0: it is taken at this weight, in turn.
+_LEAST = (1e-2, 1e-4)
+
+
+def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
+    """The furthest attention (B,N) reached from the feasible starts (B,M,N); epsilon (B,)."""
+    count = starts.shape[1]
+    example = torch.arange(len(starts), device=starts.device).repeat_interleave(count)
+    alpha = starts.flatten(0, 1).clone()
+    far = statistics.jsd(alpha, given.alpha[example])
+    since = torch.zeros_like(example)  # steps without progress
+    for step in range(_STEPS):
+        busy = (since < len(_LEAST)).nonzero()[:, 0]
+        if not len(busy):
+            break
+        part, tolerance = given.rows(example[busy]), epsilon[example[busy]]
+        target = _target(part, tolerance, alpha[busy], _LEAST[step % len(_LEAST)])
+        moved, reached = _towards(part, tolerance, alpha[busy], target)
+        better = reached > far[busy] + 1e-9
+        since[busy] = torch.where(better, 0, since[busy] + 1)
+        alpha[busy[better]], far[busy[better]] = moved[better], reached[better]
+    best = far.view(-1, count).argmax(-1)
+    return alpha.view_as(starts)[torch.arange(len(best), device=best.device), best]
+
+
+def _towards(
+    given: Prepared, epsilon: Tensor, alpha: Tensor, target: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The furthest feasible attention (B,N) towards the target, and its distance (B,)."""
+    best, furthest = alpha, torch.full_like(epsilon, -1.0)
+    for length in _LENGTHS:
+        candidate = corrected(given, epsilon, alpha + length * (target - alpha))
+        far = statistics.jsd(candidate, given.alpha)
+        better = (given.moved(candidate) <= epsilon) & (far > furthest)
+        best = torch.where(better[:, None], candidate, best)
+        furthest = torch.where(better, far, furthest)
+    return best, furthest
+
+
+def _target(given: Prepared, epsilon: Tensor, alpha: Tensor, least: float) -> Tensor:
+    """The best attention (B,N) if distance and probabilities were linear around alpha (B,N).
+
+    With p the original and p' the current probabilities, gains u and losses v of the classes:
+    p' + slopes·(a - alpha) = p + u - v, Σ u <= epsilon, 0 <= v <= p.
+    """
+    weight = alpha.clamp_min(least)
+    gain = 0.5 * (2 * weight / (weight + given.alpha)).log()
+    now = given.probs_of(alpha)
+    mean = given.readout @ now[..., None]  # (B,N,1)
+    slopes = (now[:, None] * (given.readout - mean)).transpose(1, 2)  # (B,C,N)
+    order = given.probs.argsort(dim=-1, descending=True, stable=True)
+    original, now = _gathered(given.probs, order), _gathered(now, order)
+    slopes = _gathered(slopes.transpose(1, 2), order[:, None].expand(-1, alpha.shape[1], -1))
+    slopes = slopes.transpose(1, 2)
+    slopes = slopes - slopes @ alpha[..., None]
+    scale = slopes.abs().amax(2, keepdim=True).clamp_min(1e-12)
+    count, classes, items = slopes.shape
+    eye = torch.eye(classes, dtype=alpha.dtype, device=alpha.device) / scale
+    columns = alpha.new_zeros(count, classes + 2, items + 2 * classes + 1)
+    columns[:, :classes] = torch.cat([slopes / scale, -eye, eye, torch.zeros_like(scale)], 2)
+    columns[:, classes, :items] = 1
+    columns[:, classes + 1, items : items + classes] = 1
+    columns[:, classes + 1, -1] = 1
+    # In units of epsilon.
+    columns[:, classes + 1] /= epsilon.clamp_min(1e-12)[:, None]
+    rhs = torch.cat([(original - now) / scale[..., 0], torch.ones_like(now[:, :2])], 1)
+    rhs[:, -1] = epsilon / epsilon.clamp_min(1e-12)
+    free = torch.full_like(original, torch.inf)
+    most = torch.cat([given.mask.to(alpha.dtype), free, original, free[:, :1]], 1)
+    cost = torch.cat([masking.fill(gain, given.mask), torch.zeros_like(most[:, items:])], 1)
+    found = maximise(cost, columns, rhs, most).x[:, :items]
+    total = found.sum(-1, keepdim=True)
+    return torch.where(total > 0.5, found / total.clamp_min(0.5), alpha)
+
+
+def _gathered(values: Tensor, order: Tensor) -> Tensor:
+    """The values (…,C) of the first classes in this order, and the sum of the others, if any."""
+    ranked = values.gather(-1, order)
+    if ranked.shape[-1] <= _CLASSES + 1:
+        return ranked
+    rest = ranked[..., _CLASSES:].sum(-1, keepdim=True)
+    return torch.cat([ranked[..., :_CLASSES], rest], -1)
