@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from benchmarks.calibration.outcomes import PARTLY, UNKNOWN, tabulate
+from benchmarks.calibration.outcomes import tabulate
 from benchmarks.calibration.picture import draw
 from benchmarks.calibration.truth import NO, YES
 
 from attnaudit.results.card import Card
-from attnaudit.results.card_rules import make_card
 from attnaudit.results.questions import Question
+from attnaudit.results.rules import RULES, make_card
 
 VERDICT = "verdict"
+_ENDS = {"rate": "", "low": "_low", "high": "_high"}
 # The truth of a question, by its key, is this field of truth.json; others are not judged.
 TRUTH_OF = {
     "points": "points",
@@ -31,15 +32,6 @@ TRUTH_OF = {
     "stable": "stable",
     VERDICT: "faithful",
 }
-_VERDICTS = {"Yes": YES, "Cannot tell": UNKNOWN, "Not on its own": PARTLY, "No": NO}
-
-
-def verdict_answer(card: Card) -> str:
-    """Return the verdict of a card as "yes", "partly", "no" or "cannot tell"."""
-    for beginning, answer in _VERDICTS.items():
-        if card.verdict.startswith(beginning):
-            return answer
-    raise ValueError(f"The verdict {card.verdict!r} begins in none of these ways: {_VERDICTS}")
 
 
 def answers_of(folder: Path) -> pd.DataFrame:
@@ -60,8 +52,8 @@ def answers_of(folder: Path) -> pd.DataFrame:
         for file in truth_file.parent.glob("card_*.json"):
             size = int(file.stem.removeprefix("card_"))
             card = stored_card(truth_file.parent, size)
-            answers = {question.key: card[question].answer for question in Question}
-            answers[VERDICT] = verdict_answer(card)
+            answers = {question.key: card.answer_to(question) for question in Question}
+            answers[VERDICT] = card.decision
             same = {name: known[name] for name in ("model", "axis", "strength", "half")}
             for key, answer in answers.items():
                 truth = known.get(TRUTH_OF.get(key, ""), "")
@@ -92,6 +84,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--to", type=Path, help="where to write; the folder itself if omitted")
     parser.add_argument("--wrong", action="store_true", help="list every wrong answer")
+    parser.add_argument(
+        "--rates", type=Path, help="where to write what the card says of itself (error_rates.json)"
+    )
     options = parser.parse_args()
     target = options.to or options.folder
     target.mkdir(parents=True, exist_ok=True)
@@ -101,10 +96,30 @@ def main() -> None:
     answers.to_csv(target / "answers.csv", index=False)
     errors.round(4).to_csv(target / "errors.csv", index=False)
     draw(errors, target / "errors.svg")
+    if options.rates:
+        text = json.dumps(rates_of_verdict(errors), indent=1)
+        options.rates.write_text(text + "\n", encoding="utf-8")
     print(_printed(errors))
     if options.wrong:
         wrong = _wrong(answers)
         print(wrong.to_string(index=False))
+
+
+def rates_of_verdict(errors: pd.DataFrame) -> dict[str, Any]:
+    """Return the error rates of the verdict on the half that no threshold was chosen on.
+
+    Of the numbers of texts, the one with the most false yes counts.
+    """
+    held_out = errors[(errors["question"] == VERDICT) & (errors["half"] == "held out")]
+    rates: dict[str, Any] = {"rules": RULES}
+    for name, cases in (("false_yes", "truth_no"), ("false_no", "truth_yes")):
+        worst = held_out.loc[held_out[name].idxmax()]
+        rates[name] = {
+            "cases": int(worst[cases]),
+            "texts": int(worst["texts"]),
+            **{end: round(float(worst[f"{name}{suffix}"]), 4) for end, suffix in _ENDS.items()},
+        }
+    return rates
 
 
 def _wrong(answers: pd.DataFrame) -> pd.DataFrame:
