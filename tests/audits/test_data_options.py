@@ -79,7 +79,7 @@ def test_lengths_are_read_only_if_an_audit_needs_them() -> None:
         raise AssertionError("the data was read")
 
     audits = {name: audit for name, audit in AUDITS.items() if not missing_data_options(audit)}
-    assert set(AUDITS) - set(audits) == {"top_k_agreement", "top_words"}
+    assert set(AUDITS) - set(audits) == {"top_k_agreement", "top_words", "erasure_limits"}
     assert bind_data_options(audits, read) == audits
     bound = bind_data_options(AUDITS, lambda: torch.tensor([2, 3, 5]))
     assert bound["top_k_agreement"].keywords == {"mean_length": 3}  # type: ignore[attr-defined]

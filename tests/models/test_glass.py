@@ -70,6 +70,9 @@ HEADLINES = {
     "random_attention": Headline("tvd_median", "", good=0.25, bad=0.001),
     "top_k_agreement": Headline("tau_fixed", "gradient", good=0.99, bad=0.2),
     "erasure": Headline("comprehensiveness", "attention", good=0.3, bad=0.1),
+    "erasure_forms": Headline("drop_delete", "", good=0.45, bad=0.1),
+    "erasure_limits": Headline("naopc", "attention", good=0.99, bad=0.5),
+    "redundancy": Headline("joint", "", good=0.45, bad=0.1),
     "polarity": Headline("violation", "attention", good=0.01, bad=0.99),
     "top_words": Headline("comprehensiveness_p", "attention", good=0.45, bad=0.1),
     # These two detect neither fault.
@@ -355,6 +358,7 @@ def test_a_quality_above_one_is_rejected() -> None:
 # Metrics in log-odds, which have no largest value.
 LOG_ODDS = {
     "polarity": {"support", "support_best"},
+    "redundancy": {"joint_log_odds", "backup_log_odds"},
     "top_words": {
         f"{kind}{end}"
         for kind in ("comprehensiveness", "sufficiency")
