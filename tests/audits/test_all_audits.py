@@ -105,6 +105,7 @@ OPTIONS = {
     "permutation": {"shuffles": 7},
     "random_attention": {"draws": 7},
     "top_words": {"exhaustive": 30, "width": 2},
+    "erasure_limits": {"exhaustive": 5, "width": 1, "texts": 1, "text_count": 5},
 }
 
 
@@ -119,7 +120,10 @@ UNDEFINED = {
     "furthest": "one word has no other attention",
     "erasure": "nothing is left of the text",
     "position": "one word, or words all alike, have no top word; one text has no profile of others",
+    "erasure_forms": "one word has no top words, or the model has no replacement token",
+    "erasure_limits": "one word has no order, or the text is not chosen",
     "polarity": "nothing is left of the text",
+    "redundancy": "nothing is left of the text or of the attention",
     "top_words": "one word has no top words",
 }
 
@@ -194,4 +198,4 @@ def test_an_audit_is_one_file_and_one_line_in_the_registry() -> None:
         assert function.__name__ == name
         assert function.__module__ == f"attnaudit.audits.{name}"
         assert declaration_of(function).metrics
-    assert set(DEFAULT_AUDITS) == set(AUDITS) - {"stability"}
+    assert set(DEFAULT_AUDITS) == set(AUDITS) - {"stability", "erasure_limits"}

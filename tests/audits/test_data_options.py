@@ -79,7 +79,7 @@ def test_records_are_read_once_and_only_if_an_audit_needs_them() -> None:
     def read() -> list[Record]:
         raise AssertionError("the data was read")
 
-    wanting = {"top_k_agreement", "position", "top_words"}
+    wanting = {"top_k_agreement", "position", "top_words", "erasure_limits"}
     audits = {name: audit for name, audit in AUDITS.items() if not missing_data_options(audit)}
     assert set(AUDITS) - set(audits) == wanting
     assert bind_data_options(audits, read) == audits

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
+from attnaudit.audits.erasure import erasure
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.models.glass import Glass, glass_batch
 from bilstm_cases import TEXT_LENGTHS, bilstm_case, counted_items, first_row, run_audit
 
 
@@ -60,13 +64,31 @@ def test_comprehensiveness_and_sufficiency_equal_texts_shortened_by_hand(token: 
                     )
 
 
+@pytest.mark.parametrize(("share", "words"), [("7", 100), ("14", 50), ("55", 100), ("0.7", 1000)])
+def test_a_share_that_is_a_whole_number_of_words_takes_no_word_more(share: str, words: int) -> None:
+    """In floating point 0.07 · 100 is above 7."""
+
+    class Counting(Glass):
+        def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
+            lengths.append(int(batch.mask.sum()))
+            return super().read(batch, embeddings)
+
+    lengths: list[int] = []
+    model = Counting("oracle")
+    record = model.read(glass_batch(1, shortest=words, longest=words))
+    erasure(model, record, {"attention": record.alpha}, 0, shares=share, rankings="attention")
+    top = int(Fraction(share) * words / 100)
+    assert lengths == [words, words - top, top]
+
+
 def test_unknown_options_of_erasure_are_rejected() -> None:
     with pytest.raises(InputError, match="form is delete, or replace with token"):
         run_audit("erasure", form="blank")
     for options in ({"form": "replace"}, {"token": 3}):
         with pytest.raises(InputError, match="form is delete, or replace with token"):
             run_audit("erasure", **options)
-    with pytest.raises(InputError, match="shares are per cent"):
-        run_audit("erasure", shares="0")
+    for shares in ("0", "101", "nan", "inf", "a", "", "10+-1"):
+        with pytest.raises(InputError, match="shares are per cent"):
+            run_audit("erasure", shares=shares)
     with pytest.raises(NotApplicable, match="none of the rankings"):
         run_audit("erasure", rankings="lime")

@@ -71,6 +71,9 @@ HEADLINES = {
     "top_k_agreement": Headline("tau_fixed", "gradient", good=0.99, bad=0.2),
     "erasure": Headline("comprehensiveness", "attention", good=0.3, bad=0.1),
     "position": Headline("follows_word", "", good=0.99, bad=0.01),
+    "erasure_forms": Headline("drop_delete", "", good=0.45, bad=0.1),
+    "erasure_limits": Headline("naopc", "attention", good=0.99, bad=0.5),
+    "redundancy": Headline("joint", "", good=0.45, bad=0.1),
     "polarity": Headline("violation", "attention", good=0.01, bad=0.99),
     "top_words": Headline("comprehensiveness_p", "attention", good=0.45, bad=0.1),
     # These detect neither fault.

@@ -28,6 +28,8 @@ from attnaudit.audits.agreement import agreement
 from attnaudit.audits.dispersion import dispersion
 from attnaudit.audits.epsilon_curve import epsilon_curve
 from attnaudit.audits.erasure import erasure
+from attnaudit.audits.erasure_forms import erasure_forms
+from attnaudit.audits.erasure_limits import erasure_limits
 from attnaudit.audits.evidence import evidence
 from attnaudit.audits.flip_fraction import flip_fraction
 from attnaudit.audits.furthest import furthest
@@ -36,6 +38,7 @@ from attnaudit.audits.permutation import permutation
 from attnaudit.audits.polarity import polarity
 from attnaudit.audits.position import position
 from attnaudit.audits.random_attention import random_attention
+from attnaudit.audits.redundancy import redundancy
 from attnaudit.audits.stability import stability
 from attnaudit.audits.top_item import top_item
 from attnaudit.audits.top_k_agreement import top_k_agreement
@@ -54,7 +57,10 @@ AUDITS: dict[str, Audit] = {
     "top_k_agreement": top_k_agreement,
     "dispersion": dispersion,
     "erasure": erasure,
+    "erasure_forms": erasure_forms,
+    "erasure_limits": erasure_limits,
     "polarity": polarity,
+    "redundancy": redundancy,
     "top_words": top_words,
     "evidence": evidence,
     "furthest": furthest,
@@ -64,5 +70,6 @@ AUDITS: dict[str, Audit] = {
     "stability": stability,
 }
 
-# Run unless others are chosen. Stability is added if other models are given.
-DEFAULT_AUDITS = tuple(name for name in AUDITS if name != "stability")
+# Run unless others are chosen. Stability is added if other models are given; erasure_limits costs
+# thousands of passes per text.
+DEFAULT_AUDITS = tuple(name for name in AUDITS if name not in ("stability", "erasure_limits"))

@@ -70,6 +70,17 @@ def ranks(record: Record, score: Tensor, seed: int) -> tuple[Tensor, Tensor]:
     return order.argsort(-1), (score.isnan() & words).any(-1)
 
 
+def random_ranks(record: Record, seed: int, name: str, draws: int) -> Tensor:
+    """Random places of the words (draws,B,N), drawn per example id; other items come last."""
+    words, ids = words_of(record), record.batch.example_id
+    drawn = [
+        randomness.uniform(randomness.keys(seed, f"{name}/{draw}", ids), words.shape[1])
+        for draw in range(draws)
+    ]
+    numbers = torch.stack(drawn).to(words.device).masked_fill(~words, torch.inf)
+    return numbers.argsort(-1).argsort(-1)
+
+
 def share_of(share: str | float | Decimal, count: Tensor) -> Tensor:
     """⌈share per cent of count⌉, exactly: in floating point 7 % of 100 is more than 7.
 

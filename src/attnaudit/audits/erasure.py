@@ -5,10 +5,13 @@ The curves over shares of words follow Samek et al. (2016).
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
+
 import torch
 from torch import Tensor
 
 from attnaudit.audits.declaration import DIFFERENCE, Declaration, Metric, Values, declares
+from attnaudit.audits.deletions import share_of
 from attnaudit.audits.per_row import mean_over_rows
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Batch, Record
@@ -32,19 +35,19 @@ def _per_share(name: str, meaning: str) -> dict[str, Metric]:
     }
 
 
-def _fractions(shares: str) -> dict[str, float]:
-    """Share in per cent, as written -> fraction."""
-    fractions = {}
-    for share in str(shares).split("+"):
+def _split(shares: str) -> list[str]:
+    """The shares in per cent, as written."""
+    names = str(shares).split("+")
+    for share in names:
         try:
-            fractions[share] = float(share) / 100
-        except ValueError:
-            fractions[share] = -1.0
-        if not 0 < fractions[share] <= 1:
+            within = 0 < Decimal(share) <= 100
+        except InvalidOperation:
+            within = False
+        if not within:
             raise InputError(
                 f"erasure: shares are per cent above 0 and at most 100, joined by +; got {share!r}."
             )
-    return fractions
+    return names
 
 
 def _form(form: str, token: int | None = None) -> None:
@@ -59,7 +62,7 @@ def _wrong_form(form: str, token: int | None) -> InputError:
     )
 
 
-@limits(shares=ParsedBy(_fractions), form=ParsedBy(_form))
+@limits(shares=ParsedBy(_split), form=ParsedBy(_form))
 @declares(
     Declaration(
         question="Are the most important words necessary, and are they sufficient?",
@@ -119,7 +122,7 @@ def erasure(
         p(ŷ) with the top words only: per share and as the mean over shares. NaN where nothing would
         be left of the text.
     """
-    fractions = _fractions(shares)
+    listed = _split(shares)
     if (form == "replace") != (token is not None):
         raise _wrong_form(form, token)
     names = [name for name in str(rankings).split("+") if name in scores]
@@ -129,7 +132,7 @@ def erasure(
     for name in names:
         # Words are erased for all rows at once, so they are ranked by the mean over rows.
         score = mean_over_rows(scores[name])
-        drops = _drops(model, record, score, seed, fractions, token)
+        drops = _drops(model, record, score, seed, listed, token)
         values |= {(name, metric): drop for metric, drop in drops.items()}
     return values
 
@@ -139,7 +142,7 @@ def _drops(
     record: Record,
     score: Tensor,
     seed: int,
-    fractions: dict[str, float],
+    shares: list[str],
     token: int | None,
 ) -> dict[str, Tensor]:
     real = record.content & record.mask.any(1)
@@ -149,12 +152,12 @@ def _drops(
     rank = order.argsort(-1)  # (B,N) of each item, from 0
     count = real.sum(-1)
     drops: dict[str, Tensor] = {}
-    for share, fraction in fractions.items():
-        top = real & (rank < (fraction * count.double()).ceil().long()[:, None])
+    for share in shares:
+        top = real & (rank < share_of(share, count)[:, None])
         drops[f"comprehensiveness_{share}"] = _drop(model, record, top, token)
         drops[f"sufficiency_{share}"] = _drop(model, record, real & ~top, token)
     for name in ("comprehensiveness", "sufficiency"):
-        drops[name] = torch.stack([drops[f"{name}_{share}"] for share in fractions]).nanmean(0)
+        drops[name] = torch.stack([drops[f"{name}_{share}"] for share in shares]).nanmean(0)
     unknown = (score.isnan() & real).any(-1)
     return {name: drop.masked_fill(unknown, torch.nan) for name, drop in drops.items()}
 

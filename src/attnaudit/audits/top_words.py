@@ -15,6 +15,7 @@ from attnaudit.audits.declaration import DIFFERENCE, Declaration, Metric, Values
 from attnaudit.audits.deletions import (
     chosen_texts,
     log_odds_without_each,
+    random_ranks,
     ranks,
     rounding_of,
     share_of,
@@ -22,7 +23,6 @@ from attnaudit.audits.deletions import (
     words_of,
 )
 from attnaudit.audits.set_search import Goal, Search, all_sets, beam_search, run_searches
-from attnaudit.core import randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import NotApplicable
 from attnaudit.core.option_limits import COUNT, Number, limits
@@ -124,7 +124,7 @@ def top_words(
     size = torch.minimum(share_of(share, count), count - 1)
     read = chosen_texts(record, seed, texts, text_count) & (count > 1)
     places = {name: ranks(record, scores[name], seed) for name in names}
-    drawn = _random_ranks(record, words, seed)
+    drawn = random_ranks(record, seed, "top_words", RANDOM_SETS)
     singles, rounding = log_odds_without_each(model, record), rounding_of(record)
     searches: list[tuple[int, Search[Found]]] = []
     exact = {}
@@ -152,17 +152,6 @@ def top_words(
         for metric in RANKED:
             values[name, metric].masked_fill_(unknown, torch.nan)
     return values
-
-
-def _random_ranks(record: Record, words: Tensor, seed: int) -> Tensor:
-    """Random places of the words, by example, draw and position: (draws,B,N)."""
-    ids, items = record.batch.example_id, words.shape[1]
-    draws = [
-        randomness.uniform(randomness.keys(seed, f"top_words/{draw}", ids), items)
-        for draw in range(RANDOM_SETS)
-    ]
-    numbers = torch.stack(draws).to(words.device).masked_fill(~words, torch.inf)
-    return numbers.argsort(-1).argsort(-1)
 
 
 def _goals(rounding: float) -> list[Goal]:

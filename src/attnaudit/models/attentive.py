@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import NotApplicable
 from attnaudit.core.item_deletion import leave_out_by_reading
-from attnaudit.core.special_tokens import END, PAD
+from attnaudit.core.special_tokens import END, PAD, UNKNOWN
 from attnaudit.models.architecture import (
     Architecture,
     make_encoder,
@@ -71,6 +71,11 @@ class Attentive(nn.Module):
         """Return the logits under other attention: (B,1,N) -> (B,C), (B,K,1,N) -> (B,K,C)."""
         assert record.hidden is not None  # read() always sets it
         return self._logits(alpha, record.hidden, record.state)
+
+    @property
+    def replacement_token(self) -> int | None:
+        """The unknown word, if the vocabulary holds one."""
+        return UNKNOWN if self.embedding.num_embeddings > UNKNOWN else None
 
     def leave_out(self, record: Record) -> Tensor:
         """Return the logits without each item (B,N,C).

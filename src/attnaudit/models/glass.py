@@ -16,7 +16,7 @@ metric of where attention points must rank such models by their quality.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -61,6 +61,8 @@ class Glass:
     focus: float = 4.0
     dtype: torch.dtype = torch.float32
     quality: float = 1.0
+
+    replacement_token: ClassVar[int] = 3  # a filler that no text holds
 
     def __post_init__(self) -> None:
         if not 0 <= self.quality <= 1:

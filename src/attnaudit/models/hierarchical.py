@@ -16,7 +16,7 @@ from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError
 from attnaudit.core.item_deletion import leave_out_by_reading
 from attnaudit.core.option_limits import OneOf, limits
-from attnaudit.core.special_tokens import END, PAD
+from attnaudit.core.special_tokens import END, PAD, UNKNOWN
 from attnaudit.models.architecture import (
     Architecture,
     make_encoder,
@@ -132,6 +132,11 @@ class Hierarchical(nn.Module):
         if self.site == "sentence":
             return ["sentence attention"]
         return [f"sentence {number}" for number in range(record.alpha.shape[1])]
+
+    @property
+    def replacement_token(self) -> int | None:
+        """The unknown word, if the vocabulary holds one."""
+        return UNKNOWN if self.embedding.num_embeddings > UNKNOWN else None
 
     def leave_out(self, record: Record) -> Tensor:
         """Return the logits without each item (B,N,C).

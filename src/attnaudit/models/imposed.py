@@ -48,6 +48,11 @@ class Imposed(nn.Module):
         """Return the logits of `inner` under other attention."""
         return self.inner.decode(record, alpha)  # type: ignore[operator]
 
+    @property
+    def replacement_token(self) -> int | None:
+        """That of `inner`."""
+        return getattr(self.inner, "replacement_token", None)
+
 
 def uniform(batch: Batch, mask: Tensor) -> Tensor:
     """Return the same weight for every item of a row."""

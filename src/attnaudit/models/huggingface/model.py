@@ -75,6 +75,11 @@ class HuggingFaceModel:
         return torch.tensor(self.head_numbers, device=self.model.device)
 
     @property
+    def replacement_token(self) -> int | None:
+        """The mask token; None if the tokenizer has none."""
+        return self.token_ids["mask"]
+
+    @property
     def about(self) -> dict[str, Any]:
         """The choices made and found, stored with the results."""
         return {
