@@ -345,8 +345,9 @@ def test_an_example_without_items_is_nan_in_every_audit() -> None:
     there = values["example_id"] == "example/3"
     about_attention = values["metric"] != "correct"
     wrong = values[there & about_attention].dropna()
-    # k=average depends on the lengths of all texts, and the family of p-values on all texts.
-    of_all = "(?:_average|_family)$"
+    # k=average depends on the lengths of all texts; the family of p-values and what position
+    # explains depend on all texts.
+    of_all = "(?:_average|_family|explained)$"
     others = [
         lines(
             frame[
