@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -39,6 +41,18 @@ RUN = [
 
 
 FAST = ["--audits", "uniform_attention", "--measures", "random"]
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """Let the operating system reject files larger than this many bytes."""
+    resource = pytest.importorskip("resource")  # not on Windows
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def call(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
@@ -245,15 +259,41 @@ def test_without_room_for_the_page_the_card_was_printed_and_the_results_are_kept
 def test_a_run_that_cannot_be_stored_still_shows_its_card(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def full(*arguments: object, **options: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("attnaudit.training.runner.save_file", full)
-    assert call([*RUN, *FAST, "--out", tmp_path / "runs"], monkeypatch) == 2
+    with largest_file(1000):  # the operating system itself rejects the write, as on a full disk
+        assert call([*RUN, *FAST, "--out", tmp_path / "runs"], monkeypatch) == 2
     printed = capsys.readouterr()
     assert "does it matter?" in printed.out
-    assert "No space left on device" in printed.err
+    assert "File too large" in printed.err
+    assert "make room and run the command again" in printed.err
     assert list((tmp_path / "runs").iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["figures", "tables"])
+def test_without_room_the_files_written_before_are_whole_and_the_message_says_how_to_go_on(
+    command: str,
+    run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = [command, run, "--out", tmp_path / "out"]
+    assert call(arguments, monkeypatch) == 0
+    expected = snapshot(tmp_path / "out")
+    largest = max(map(len, expected.values()))
+    shutil.rmtree(tmp_path / "out")
+    capsys.readouterr()
+    with largest_file(largest - 1):
+        assert call(arguments, monkeypatch) == 2
+    message = capsys.readouterr().err
+    assert "Cannot write" in message
+    assert "run the same command again" in message
+    written = snapshot(tmp_path / "out")
+    pages = {name for name in written if not name.endswith(MANIFEST)}
+    assert all(written[name] == expected[name] for name in pages)
+    named = f"{len(pages)} file" if pages else "Nothing was written"
+    assert named in message
+    assert call(arguments, monkeypatch) == 0
+    assert snapshot(tmp_path / "out") == expected
 
 
 @pytest.mark.parametrize("place", ["/dev/full", "/dev/null"])

@@ -49,6 +49,19 @@ def test_a_failed_write_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None
     assert sorted(each.name for each in tmp_path.iterdir()) == [MANIFEST, "table.csv"]
 
 
+def test_a_read_only_file_system_is_an_error_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(*arguments: object, **options: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    # There, removing a file that does not exist fails too.
+    monkeypatch.setattr(Path, "write_bytes", read_only)
+    monkeypatch.setattr(Path, "unlink", read_only)
+    with pytest.raises(OutputError, match=r"page.html: Read-only file system"):
+        write_file(tmp_path / "page.html", "<html>")
+
+
 def test_a_long_name_of_wide_characters_can_be_written(tmp_path: Path) -> None:
     path = tmp_path / ("表" * 80 + ".csv")  # 244 bytes of the 255 a name may have
     assert write_file(path, "a\n", kind="table").read_text() == "a\n"

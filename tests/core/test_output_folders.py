@@ -57,6 +57,13 @@ def test_our_own_results_are_replaced_only_by_force_and_files_in_them_are_kept(
     assert [each.name for each in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_run_inside_replaced_results_is_kept(results: Results, tmp_path: Path) -> None:
+    folder = results.save(tmp_path / "out")
+    inner = results.save(folder / "another_run")
+    results.save(folder, force=True)
+    pd.testing.assert_frame_equal(store.load_results(inner).values, results.values)
+
+
 def test_an_empty_folder_and_a_link_to_one_may_be_filled(results: Results, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "empty")

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from attnaudit.core.errors import InputError, OutputError
@@ -114,7 +114,8 @@ def whole_file(path: Path) -> Iterator[Path]:
             raise
         raise OutputError(error.errno, f"Cannot write {path}: {error.strerror or error}") from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # a read-only file system, where there is no draft
+            draft.unlink(missing_ok=True)
 
 
 def sync(path: Path) -> None:

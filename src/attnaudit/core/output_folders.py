@@ -22,7 +22,8 @@ from attnaudit.core.interruption import completed
 from attnaudit.core.notices import notice
 from attnaudit.core.output_files import MANIFEST, check_writable, is_our_page, sync
 
-MARKS = ("run.json", "intervention.json", "corpus_audit.json")
+CORPUS_AUDIT = "corpus_audit.json"
+MARKS = ("run.json", "intervention.json", CORPUS_AUDIT)
 # The files of runs that were written before run.json listed them.
 _UNLISTED = frozenset(
     {
@@ -222,13 +223,18 @@ def _carry_over(old: Path, draft: Path, keep: Keep | None) -> list[str]:
         if (draft / path.name).exists() or is_written_by_us(path, old):
             continue
         is_folder = path.is_dir() and not path.is_symlink()
-        if is_folder and mark_of(path) is not None and not (keep is not None and keep(path, draft)):
+        if is_folder and _is_corpus_audit(path) and not (keep is not None and keep(path, draft)):
             removed.append(path.name)
         elif is_folder:
             shutil.copytree(path, draft / path.name, symlinks=True)
         else:
             shutil.copy2(path, draft / path.name, follow_symlinks=False)
     return removed
+
+
+def _is_corpus_audit(folder: Path) -> bool:
+    """Findings about the run they are in; any other folder, such as another run, is kept."""
+    return (folder / CORPUS_AUDIT).is_file() and mark_of(folder) is not None
 
 
 def is_written_by_us(path: Path, folder: Path) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from attnaudit.core.errors import NotApplicable
+from attnaudit.core.errors import NotApplicable, OutputError
 from attnaudit.core.output_files import check_writable, write_file
 from attnaudit.report import figures, tables
 from attnaudit.report.figures import style
@@ -168,5 +168,19 @@ def _write(
         except NotApplicable as reason:
             summary.skip(job.name, job.source, reason)
         else:
-            summary.written += save(product, job.folder / job.name)
+            try:
+                summary.written += save(product, job.folder / job.name)
+            except OutputError as error:
+                raise _unfinished(error, summary) from error
     return summary
+
+
+def _unfinished(error: OutputError, summary: WriteSummary) -> OutputError:
+    """The error with what was written before it, and how to go on."""
+    count = len(summary.written)
+    kept = f"{count} file{'s were' if count > 1 else ' was'} written before" if count else ""
+    return OutputError(
+        error.errno,
+        f"{error} {kept + ', each complete' if kept else 'Nothing was written'}. "
+        "Make room, then run the same command again: it writes the missing files.",
+    )

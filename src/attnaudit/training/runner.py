@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save as serialise
 
 from attnaudit import data, models, statistics
 from attnaudit.auditing.audit import audit
@@ -215,9 +215,8 @@ def run_experiment(
     def write(draft: Path) -> None:
         state = {name: value.cpu().contiguous() for name, value in fresh.state_dict().items()}
         write_json(draft / "vocabulary.json", list(vocabulary.words))
-        save_file(state, draft / "model.safetensors")
-        # safetensors writes a file that only its owner can read.
-        (draft / "model.safetensors").chmod((draft / "vocabulary.json").stat().st_mode)
+        # Not safetensors' save_file, whose error on a full disk is not an OSError.
+        (draft / "model.safetensors").write_bytes(serialise(state))
         store.write_results(results, draft, run=stored)
 
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,10 @@ def save(figure: Any, path: Path, formats: Sequence[str]) -> list[Path]:
     written = []
     for kind in formats:
         final = path.with_name(f"{path.name}.{kind}")
-        save_as = partial(figure.savefig, format=kind, metadata=_METADATA[kind])
-        written.append(write_file(final, save_as, kind="figure"))
+        # In memory first: on a full disk, the pdf writer fails with an error that is not OSError.
+        image = BytesIO()
+        figure.savefig(image, format=kind, metadata=_METADATA[kind])
+        written.append(write_file(final, image.getvalue(), kind="figure"))
     return written
 
 
