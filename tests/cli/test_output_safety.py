@@ -23,7 +23,8 @@ from attnaudit.core.output_files import MANIFEST, check_file
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results import checksums, store
 from attnaudit.results.results import Results
-from attnaudit.training.runner import find_place, run_experiment
+from attnaudit.training.run_place import find_place
+from attnaudit.training.runner import run_experiment
 from finished_runs import finished
 from tiny_transformers import tiny
 

@@ -21,7 +21,8 @@ from attnaudit.core.output_folders import write_folder
 from attnaudit.core.temporary import is_temporary
 from attnaudit.results.checksums import check_files, read_mark, write_json, write_mark
 from attnaudit.results.results import Results
-from attnaudit.results.schema import check_details, read_table
+from attnaudit.results.run_schema import check_details
+from attnaudit.results.table_schema import read_table
 
 RUN = "run.json"
 TABLES = ("values", "summary", "examples")

@@ -1,0 +1,170 @@
+"""What the stored tables must hold to be read: their columns and types.
+
+Files may be damaged, or written by anyone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from attnaudit.core.errors import InputError
+from attnaudit.results.rows import METRIC_KEY
+
+
+@dataclass(frozen=True)
+class _Columns:
+    text: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+
+
+_TABLES = {
+    "values": _Columns(
+        ("example_id", "audit", "measure", "metric"),
+        ("label", "predicted", "length", "row"),
+        ("value",),
+    ),
+    "summary": _Columns(
+        ("audit", "measure", "metric", "group"),
+        ("row", "count"),
+        ("mean", "low", "high", "sd", "nan_share", "floor", "ceiling", "relative", "compared"),
+    ),
+    "examples": _Columns(
+        ("example_id", "query"),
+        ("label", "predicted"),
+        ("furthest_jsd", "furthest_upper"),
+        ("probs", "tokens", "attention", "scores"),
+    ),
+}
+
+
+def read_parquet(path: Path) -> pd.DataFrame:
+    """A parquet file; an InputError if it cannot be read."""
+    import pyarrow as pa
+
+    try:
+        return pd.read_parquet(path)
+    except (
+        pa.ArrowException,
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        OverflowError,
+        MemoryError,
+    ) as error:
+        raise InputError(
+            f"{path} is damaged ({str(error)[:200]}). Make the results again."
+        ) from error
+
+
+def read_table(path: Path, name: str, classes: int) -> pd.DataFrame:
+    """Read a stored table with the columns and types that everything else relies on.
+
+    Parameters
+    ----------
+    path : of the parquet file.
+    name : "values", "summary" or "examples".
+    classes : number of classes.
+    """
+    frame = read_parquet(path)
+    if name == "examples" and not len(frame):
+        return frame  # no example was kept
+    columns = _TABLES[name]
+    integers, floats = pd.api.types.is_integer_dtype, pd.api.types.is_float_dtype
+    wrong = [column for column in columns.text if not _holds_text(frame, column)]
+    wrong += [column for column in columns.whole if not _holds(frame, column, integers)]
+    wrong += [column for column in columns.numbers if not _holds(frame, column, floats)]
+    wrong += [column for column in columns.lists if not _holds_lists(frame, column)]
+    if not wrong and "predicted" in frame:
+        inside = frame["predicted"].between(0, classes - 1) & frame["label"].between(
+            -1, classes - 1
+        )
+        wrong += [] if inside.all() else ["predicted or label"]
+    if not wrong and name == "examples":
+        wrong += _unequal(frame, classes)
+    if wrong:
+        raise InputError(
+            f"{path} is damaged: {wrong[0]} is missing or does not hold what it should. "
+            "Run it again with --force."
+        )
+    for column in METRIC_KEY:  # plain text if other tools have written the file
+        if name == "values" and not isinstance(frame[column].dtype, pd.CategoricalDtype):
+            frame[column] = frame[column].astype("category")
+    return frame
+
+
+def _holds(frame: pd.DataFrame, column: str, check: Callable[[Any], bool]) -> bool:
+    return (
+        column in frame
+        and bool(check(frame[column].dtype))
+        and isinstance(frame[column].dtype, np.dtype)
+    )
+
+
+def _holds_text(frame: pd.DataFrame, column: str) -> bool:
+    if column not in frame:
+        return False
+    values = frame[column]
+    known = values.cat.categories if isinstance(values.dtype, pd.CategoricalDtype) else values
+    return not values.isna().any() and all(isinstance(each, str) for each in known)
+
+
+def _holds_lists(frame: pd.DataFrame, column: str) -> bool:
+    return column in frame and all(isinstance(each, np.ndarray | list) for each in frame[column])
+
+
+def _unequal(frame: pd.DataFrame, classes: int) -> list[str]:
+    """Columns of examples whose lists do not match in length.
+
+    There is one weight per item and row, and one probability per class.
+    """
+    for line in frame.itertuples():
+        count = len(line.tokens)
+        attention = _numbers(line.attention)
+        if not all(isinstance(each, str) for each in line.tokens):
+            return ["tokens"]
+        if attention is None or (len(attention) % count if count else len(attention)):
+            return ["attention"]
+        probs = _numbers(line.probs)
+        if probs is None or len(probs) != classes:
+            return ["probs"]
+        for name, size in (
+            ("furthest", len(attention)),
+            ("evidence", count),
+            ("readout", count * classes),
+        ):
+            stored = getattr(line, name, None)
+            if (
+                stored is not None
+                and not _is_nan(stored)
+                and ((numbers := _numbers(stored)) is None or len(numbers) != size)
+            ):
+                return [name]
+        for score in line.scores:
+            if not (isinstance(score, dict) and isinstance(score.get("measure"), str)):
+                return ["scores"]
+            numbers = _numbers(score.get("values"))
+            if numbers is None or len(numbers) not in (count, len(attention)):
+                return ["scores"]
+    return []
+
+
+def _numbers(values: Any) -> np.ndarray | None:
+    try:
+        numbers = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    return numbers if numbers.ndim == 1 else None
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
