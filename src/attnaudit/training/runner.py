@@ -17,8 +17,9 @@ from attnaudit.auditing.selection import find_audits, find_measures
 from attnaudit.core import registry
 from attnaudit.core.devices import check_device
 from attnaudit.core.errors import InputError, OutputError
+from attnaudit.core.folder_marks import mark_of
 from attnaudit.core.output_files import check_file, check_writable, sha256
-from attnaudit.core.output_folders import mark_of, set_aside, write_folder
+from attnaudit.core.output_folders import set_aside, write_folder
 from attnaudit.data.batching import batches_of
 from attnaudit.data.reading.fingerprint import fingerprint
 from attnaudit.data.sampling import sampled
