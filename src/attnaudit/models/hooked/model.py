@@ -11,13 +11,8 @@ from attnaudit.core.contract import Batch, Record
 from attnaudit.models.hooked.attention_capture import AttentionCapture
 from attnaudit.models.hooked.attention_rows import AttentionRows
 from attnaudit.models.hooked.passes import ForwardPass, HookOptions, Replace, run_pass
-from attnaudit.models.hooked.site import (
-    HookSite,
-    find_site,
-    items_of,
-    positions_of,
-    real_positions,
-)
+from attnaudit.models.hooked.positions import HookSite, items_of, positions_of, real_positions
+from attnaudit.models.hooked.site import find_site
 
 _TOKENS_AT_ONCE = 2**15
 

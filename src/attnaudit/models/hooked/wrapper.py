@@ -13,10 +13,7 @@ from attnaudit.core.contract import AttentionModel, Batch
 from attnaudit.core.errors import InputError
 from attnaudit.models.hooked.model import Hooked
 from attnaudit.models.hooked.passes import HookOptions
-from attnaudit.models.hooked.site import (
-    RULES,
-    Rule,
-)
+from attnaudit.models.hooked.positions import RULES, Rule
 from attnaudit.models.readout import with_readout
 
 # Former name of a keyword -> its name and its default.

@@ -12,8 +12,8 @@ Reading order:
 3. `passes` runs one forward pass, with `attention_tape` (which attention is read and replaced),
    `layers` and `config_patches`; `decode_paths` chooses the cheapest way to the logits under other
    attention.
-4. `text_batch`, `words`, `subwords`, `labels` and `own_batches` turn texts into batches, and tokens
-   into words.
+4. `text_batch`, `encoded_texts`, `words`, `subwords`, `labels` and `own_batches` turn texts into
+   batches, and tokens into words.
 5. `local_checkpoint` loads a folder, after `config_check`, `folder_files`, `weight_files` and
    `task_head` have looked at its files.
 """

@@ -18,12 +18,13 @@ from attnaudit.models.huggingface import passes
 from attnaudit.models.huggingface.attention_tape import CapturedCall, Tape
 from attnaudit.models.huggingface.decision import Decision
 from attnaudit.models.huggingface.decode_paths import choose_path, decode_by
+from attnaudit.models.huggingface.encoded_texts import Text
 from attnaudit.models.huggingface.labels import class_numbers
 from attnaudit.models.huggingface.layers import LayerTape
 from attnaudit.models.huggingface.passes import Inputs, Wiring
 from attnaudit.models.huggingface.position import Rule, positions_of
 from attnaudit.models.huggingface.subwords import Subwords
-from attnaudit.models.huggingface.text_batch import Text, text_batches
+from attnaudit.models.huggingface.text_batch import text_batches
 from attnaudit.models.huggingface.words import spell
 
 _TOKENS_AT_ONCE = 2**11  # more is not faster and takes memory

@@ -85,7 +85,8 @@ def adversarial(summary: pd.DataFrame) -> str:
             f"Yes, it can be moved: the twin with lam={twin['lam']:g} attends "
             f"{in_words(twin, 'jsd', 'JSD')} away, further than another seed "
             f"({number(jsd, 2)} at most), and predicts as alike as another seed does "
-            f"({in_words(twin, 'tvd', 'TVD')}, other seeds {number(tvd, 2)} at most). The attention is not the only story."
+            f"({in_words(twin, 'tvd', 'TVD')}, other seeds {number(tvd, 2)} at most). "
+            "The attention is not the only story."
         )
     if ((twins["tvd_low"] > tvd) | (twins["jsd_high"] <= jsd)).all():
         return (
@@ -107,10 +108,8 @@ def guided_mlp(summary: pd.DataFrame) -> str:
     base, twin = lines["the base's"], lines["the twin's"]
     if base is None:
         return "Cannot tell whether the base's attention helps: the accuracy is not known."
-    change = lost_in_words(-base[0], -base[2], -base[1])
-    text = (
-        f"With the base's attention, a context-free model {change} compared with uniform attention"
-    )
+    change = f"{lost_in_words(-base[0], -base[2], -base[1])} compared with uniform attention"
+    text = f"With the base's attention, a context-free model {change}"
     if base[1] > 0:
         text += ": the attention tells another model something about the words."
     elif base[2] < MATTERS:
@@ -158,7 +157,8 @@ def fix_attention(summary: pd.DataFrame) -> str:
     held, other = held_and_other(summary)
     if not is_known(held, "accuracy_lost"):
         return "Cannot tell whether a new encoder does as well: the accuracy is not known."
-    text = f"Under the first model's attention, a new encoder {lost_in_words(*with_ends(held, 'accuracy_lost'))}"
+    change = lost_in_words(*with_ends(held, "accuracy_lost"))
+    text = f"Under the first model's attention, a new encoder {change}"
     if is_known(other, "accuracy_lost"):
         text += f" (another seed {lost_in_words(*with_ends(other, 'accuracy_lost'))})"
     if held["accuracy_lost_high"] < MATTERS:
@@ -175,7 +175,8 @@ def deceptive(summary: pd.DataFrame) -> str:
     honest, hiding = lines["ordinary"], lines["deceptive"]
     if not (is_known(honest, mass) and is_known(hiding, mass)):
         return "Cannot tell whether the words can be hidden: no test text has words to hide."
-    text = f"Attention on the hidden words goes from {in_words(honest, mass)} to {in_words(hiding, mass)}"
+    before, after = in_words(honest, mass), in_words(hiding, mass)
+    text = f"Attention on the hidden words goes from {before} to {after}"
     if hiding[f"{mass}_low"] >= honest[f"{mass}_high"]:
         return f"{text}. No, the model did not learn to hide them."
     if not hiding[f"{mass}_high"] < honest[f"{mass}_low"]:
@@ -206,8 +207,8 @@ def sparsity(summary: pd.DataFrame) -> str:
     text = (
         f"From softmax to the sparsest attention ({sparse['projection']} {sparse['value']:g}; "
         f"one training each), tau with gradients goes from {in_words(plain, 'tau_gradient')} to "
-        f"{in_words(sparse, 'tau_gradient')}, and the furthest attention with the same prediction from "
-        f"{in_words(plain, 'furthest_jsd', 'JSD')} to {in_words(sparse, 'furthest_jsd')}"
+        f"{in_words(sparse, 'tau_gradient')}, and the furthest attention with the same prediction "
+        f"from {in_words(plain, 'furthest_jsd', 'JSD')} to {in_words(sparse, 'furthest_jsd')}"
     )
     better = sparse["tau_gradient_low"] > plain["tau_gradient_high"] or (
         sparse["furthest_jsd_high"] < plain["furthest_jsd_low"]
