@@ -41,11 +41,8 @@ def positions_of(
     """
     if rule == "all" or queries == 1:
         return torch.arange(queries, device=batch.mask.device).expand(len(batch), queries)
-    last = last_token(batch)
-    if positions_are_items:
-        last = last + num_prefix_tokens
-    else:
-        last = torch.full_like(last, queries - 1)
+    end = last_token(batch)
+    last = end + num_prefix_tokens if positions_are_items else torch.full_like(end, queries - 1)
     if isinstance(rule, (str, int)):
         return position_by_rule(rule, last)[:, None]
     positions = rule(batch)
