@@ -1,4 +1,4 @@
-"""Small finished runs for the tests of figures and tables: trained, audited and stored as a user's would be."""
+"""Small finished runs for tests: trained, audited and stored as a user's would be."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def opened(folder: Path) -> Run:
 def edit_run(
     folder: Path, change: Callable[[dict[str, Any]], None], *, with_checksums: bool = True
 ) -> None:
-    """run.json as somebody who knows the format, or an earlier version that kept no checksums, might have written it."""
+    """Change run.json as somebody who knows the format might.
+
+    with_checksums: False for an earlier version, which kept none.
+    """
     details = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     change(details)
     if with_checksums:
@@ -65,7 +68,10 @@ def renamed_classes(folder: Path, to: Path, names: tuple[str, str]) -> Path:
 def altered(
     folder: Path, to: Path, *, shift: float = 0.0, without: tuple[str, ...] = (), **choices: object
 ) -> Path:
-    """The same run with other choices, as if trained so: every value moved by `shift`, and no value of the metrics in `without`."""
+    """The same run with other choices, as if trained so.
+
+    Every value is moved by `shift`, and the metrics in `without` have no value.
+    """
     results = store.load_results(folder)
     values, summaries = (
         frame.assign(**{name: (frame[name] + shift).mask(frame["metric"].isin(without))})
