@@ -12,11 +12,12 @@ demo: $(READY)
 	$(BIN)/attnaudit report demo/runs --out demo/report.html
 	@echo "Open demo/report.html in a browser."
 
+# Work stealing keeps the tests of a file in one process, so that what they share is made once.
 test: lint
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 test-all: lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # The same tests with every dependency at its lower bound, in an environment of its own.
 test-lowest: .venv-lowest/.ready

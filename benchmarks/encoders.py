@@ -1,4 +1,7 @@
-"""How much faster are two plain LSTMs with a reversal than one packed bidirectional LSTM? Forward and backward, in one run."""
+"""How much faster are two plain LSTMs with a reversal than one packed bidirectional LSTM?
+
+Forward and backward, in one run.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,8 @@ def main() -> None:
         fast = seconds(lambda ours=ours, e=embeddings, m=mask: ours(e, m))
         slow = seconds(lambda theirs=theirs, e=embeddings, m=mask: packed(theirs, e, m))
         print(
-            f"{examples} texts of {tokens} tokens, {hidden} units: packed takes {slow / fast:.1f} times as long"
+            f"{examples} texts of {tokens} tokens, {hidden} units: "
+            f"packed takes {slow / fast:.1f} times as long"
         )
 
 

@@ -1,7 +1,9 @@
-"""How much do 100 shuffles of attention cost at the default site, against 100 forward passes? And leave-one-out against Captum's?
+"""What do 100 shuffles of attention cost, against 100 forward passes? And leave-one-out?
 
-A BERT of MiniLM's size (6 layers of 384, 12 heads) with random weights, and words of a made-up vocabulary: time does not hang on either.
-Both sides in one run, in seconds of the processor.
+The second is compared with Captum's FeatureAblation.
+
+A BERT of MiniLM's size (6 layers of 384, 12 heads) with random weights, and words of a made-up
+vocabulary: time does not depend on either. Both sides in one run, in seconds of the processor.
 """
 
 from __future__ import annotations
@@ -50,7 +52,10 @@ def texts() -> list[str]:
 
 
 def seconds(step: Callable[[], object], repeats: int = 3) -> float:
-    """Of the processor, which other work on the machine does not change much; the fastest of some runs, after one to warm up."""
+    """Processor time of the fastest of some runs, after one to warm up.
+
+    Other work on the machine does not change it much.
+    """
     step()
     times = []
     for _ in range(repeats):
@@ -61,7 +66,10 @@ def seconds(step: Callable[[], object], repeats: int = 3) -> float:
 
 
 def by_captum(model: Any, record: Record, together: int) -> torch.Tensor:
-    """(B,T) fall of the predicted probability when the word of each token is masked; special tokens are left as they are."""
+    """(B,T) fall of the predicted probability when the word of each token is masked.
+
+    Special tokens are left as they are.
+    """
     ids, mask, predicted = record.batch.tokens, record.batch.mask, record.predicted
     counted = record.content.gather(1, record.item_of_token.clamp_min(0)) & mask
     # What is never masked goes with the first word, so that it costs no pass of its own.
@@ -101,8 +109,9 @@ def main() -> None:
         one = seconds(lambda: user(**inputs))
         ours = seconds(lambda: logits_under(model, record, shuffled))
         print(
-            f"{TEXTS} texts of {batch.tokens.shape[1]} tokens, {SHUFFLES} shuffles: {ours:.2f} s by decode ({record.state.path[0]}), "
-            f"{SHUFFLES * one:.1f} s by as many forward passes: {SHUFFLES * one / ours:.0f} times as fast"
+            f"{TEXTS} texts of {batch.tokens.shape[1]} tokens, {SHUFFLES} shuffles: "
+            f"{ours:.2f} s by decode ({record.state.path[0]}), {SHUFFLES * one:.1f} s by as many "
+            f"forward passes: {SHUFFLES * one / ours:.0f} times as fast"
         )
         leaving = seconds(lambda: model.leave_out(record), 2)  # type: ignore[attr-defined]
         theirs = {
@@ -110,8 +119,11 @@ def main() -> None:
             for together in (1, 4, 16)
         }
         best = min(theirs, key=lambda together: theirs[together])
-        print(f"leave-one-out, mask token: {leaving:.2f} s; Captum's FeatureAblation {theirs[best]:.2f} s at its best "
-              f"(perturbations_per_eval={best}): {theirs[best] / leaving:.2f} times as long")  # fmt: skip
+        print(
+            f"leave-one-out, mask token: {leaving:.2f} s; Captum's FeatureAblation "
+            f"{theirs[best]:.2f} s at its best (perturbations_per_eval={best}): "
+            f"{theirs[best] / leaving:.2f} times as long"
+        )
         chosen = record.predicted[:, None, None].expand(-1, record.content.shape[1], 1)
         fall = (
             record.probs.gather(1, chosen[:, 0])

@@ -1,7 +1,8 @@
-"""How much is saved by leaving words out without reading again? Plain path and shared path side by side in one run, one thread.
+"""How much is saved by leaving words out without reading again?
 
-Prints how many times as long the plain path takes, and the largest difference between the two relative to the largest logit. Random
-texts of the lengths of SST (mean 19 tokens) and IMDB (mean 180), in batches alike in length as the audits have them.
+Plain path and shared path in one run, with one thread. Prints how many times as long the plain path
+takes, and the largest difference between the two relative to the largest logit. Random texts of the
+lengths of SST (mean 19 tokens) and IMDB (mean 180), in batches of similar length as in audits.
 """
 
 from __future__ import annotations
@@ -38,8 +39,10 @@ def timed(work: Callable[[], Tensor]) -> tuple[Tensor, float]:
 
 
 def compare(encoder: str, batch: Batch, embedding: int, repeats: int) -> tuple[float, float, float]:
-    """Seconds of the plain path, of the shared path, and the largest relative difference; of each path the quickest of some
-    turns, since what else runs on the machine only ever adds."""
+    """Seconds of the plain path, of the shared path, and the largest relative difference.
+
+    Of each path the fastest of some repeats: what else runs on the machine only ever adds time.
+    """
     model = build(
         Architecture(encoder=encoder, embedding=embedding), words=WORDS, classes=2, with_query=False
     )
@@ -71,7 +74,8 @@ def main() -> None:
             for embedding in (100, 300):
                 slow, fast, difference = compare(encoder, batch, embedding, repeats)
                 print(
-                    f"{name}, {len(batch)} at once, {encoder}, words of {embedding}: plain {1e3 * slow:.1f} ms, shared {1e3 * fast:.1f} ms: "
+                    f"{name}, {len(batch)} at once, {encoder}, words of {embedding}: "
+                    f"plain {1e3 * slow:.1f} ms, shared {1e3 * fast:.1f} ms: "
                     f"{slow / fast:.1f} times as long; they differ by {difference:.0e}",
                     flush=True,
                 )

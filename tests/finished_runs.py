@@ -1,11 +1,14 @@
-"""Small finished runs for the tests of figures and tables: trained, audited and stored as a user's would be."""
+"""Small finished runs for tests: trained, audited and stored as a user's would be."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from attnaudit.report.run_sources import Run, gather
@@ -21,9 +24,20 @@ HOSTILE = (
 )
 
 
-def finished(out: Path, **changes: object) -> Path:
-    settings = {"encoder": "average", "embedding": 8, "epochs": 2, "learning_rate": 0.02, **changes}
-    return run_experiment(make_experiment(DATASET, **settings), out, show_progress=False)
+_KEPT = TemporaryDirectory(prefix="finished-runs-")
+
+
+def finished(out: Path, **changes: Any) -> Path:
+    """A finished run below `out`; one with the same settings is trained once per test process."""
+    kept = _trained(tuple(sorted(changes.items())))
+    return Path(shutil.copytree(kept, out / kept.name))
+
+
+@cache
+def _trained(changes: tuple[tuple[str, Any], ...]) -> Path:
+    settings = {"encoder": "average", "embedding": 8, "epochs": 2, "learning_rate": 0.02}
+    experiment = make_experiment(DATASET, **{**settings, **dict(changes)})
+    return run_experiment(experiment, Path(_KEPT.name), show_progress=False)
 
 
 def opened(folder: Path) -> Run:
@@ -34,7 +48,10 @@ def opened(folder: Path) -> Run:
 def edit_run(
     folder: Path, change: Callable[[dict[str, Any]], None], *, with_checksums: bool = True
 ) -> None:
-    """run.json as somebody who knows the format, or an earlier version that kept no checksums, might have written it."""
+    """Change run.json as somebody who knows the format might.
+
+    with_checksums: False for an earlier version, which kept none.
+    """
     details = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     change(details)
     if with_checksums:
@@ -65,7 +82,10 @@ def renamed_classes(folder: Path, to: Path, names: tuple[str, str]) -> Path:
 def altered(
     folder: Path, to: Path, *, shift: float = 0.0, without: tuple[str, ...] = (), **choices: object
 ) -> Path:
-    """The same run with other choices, as if trained so: every value moved by `shift`, and no value of the metrics in `without`."""
+    """The same run with other choices, as if trained so.
+
+    Every value is moved by `shift`, and the metrics in `without` have no value.
+    """
     results = store.load_results(folder)
     values, summaries = (
         frame.assign(**{name: (frame[name] + shift).mask(frame["metric"].isin(without))})

@@ -1,12 +1,24 @@
-"""The documentation names only what exists: imports, files, pages, options of the command line."""
+"""The documentation names only what exists, and its Python examples run.
+
+The blocks of a page run in order, in one namespace and in an empty folder, like notebook cells.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Protocol
 
 import pytest
+import torch
+from torch import Tensor
+
+import attnaudit
+from attnaudit import Batch, InputError, Record
+from attnaudit.models import Glass, glass_batch
+from tiny_transformers import TEXTS, tiny
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "attnaudit"
@@ -62,6 +74,94 @@ def test_python_blocks_parse_and_import_names_that_exist(page: Path) -> None:
 def test_an_import_that_does_not_exist_is_found() -> None:
     block = "from attnaudit import audit, nothing\nfrom attnaudit.nowhere import thing"
     assert unknown_imports(block) == ["attnaudit.nothing", "attnaudit.nowhere.thing"]
+
+
+def saved_classifier(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A tiny BERT in the folder my_model, for pages that load one."""
+    model, tokenizer = tiny("bert", num_labels=2)
+    model.config.id2label = {0: "negative", 1: "positive"}
+    model.config.label2id = {"negative": 0, "positive": 1}
+    model.save_pretrained("my_model")
+    tokenizer.save_pretrained("my_model")
+    return {}
+
+
+def given_classifier(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    model, tokenizer = tiny("bert", num_labels=2)
+    return {"classifier": model, "tokenizer": tokenizer, "texts": TEXTS, "labels": [1, 0, 0]}
+
+
+def own_model(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The page's model in mine.py, as the page asks for; and the names of its protocol."""
+    page = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
+    (source,) = [block for block in python_blocks(page) if "class Mine" in block]
+    Path("mine.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(Path.cwd())
+    return {"Protocol": Protocol, "Batch": Batch, "Record": Record, "Tensor": Tensor}
+
+
+# What a page expects to be there.
+GIVEN: dict[str, Callable[[pytest.MonkeyPatch], dict[str, Any]]] = {
+    "README.md": given_classifier,
+    "docs/audit_your_model.md": saved_classifier,
+    "docs/contract.md": own_model,
+}
+WITH_BLOCKS = [page for page in PAGES if python_blocks(page.read_text(encoding="utf-8"))]
+
+
+def run_blocks(page: Path, names: dict[str, Any]) -> dict[str, Any]:
+    namespace = {"__name__": "__main__", **names}
+    text = page.read_text(encoding="utf-8")
+    for number, block in enumerate(python_blocks(text)):
+        exec(compile(block, f"{page.name}, block {number}", "exec"), namespace)
+    return namespace
+
+
+@pytest.mark.parametrize("page", WITH_BLOCKS, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_python_blocks_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = GIVEN.get(page.relative_to(ROOT).as_posix(), lambda monkeypatch: {})
+    namespace = run_blocks(page, given(monkeypatch))
+    assert len(namespace) > 2
+    printed = capsys.readouterr().out
+    if page.name == "statistics.md":
+        assert "0.0040, 0.0400, 0.0400, 0.8000" in printed  # as its comment says
+
+
+def test_the_examples_for_contributors_do_what_they_say(tmp_path: Path) -> None:
+    made = run_blocks(ROOT / "CONTRIBUTING.md", {})
+    for split, count in (("train", 20), ("test", 4)):
+        classes = [("bad", "good")[number % 2] for number in range(count)]
+        lines = [f"film {chr(97 + number)}\t{name}" for number, name in enumerate(classes)]
+        text = "\n".join(["text\tlabel", *lines])
+        (tmp_path / f"{split}.tsv").write_text(text, encoding="utf-8")
+    splits = made["short_reviews"](tmp_path)
+    assert (len(splits.train), len(splits.dev), len(splits.test)) == (18, 2, 4)
+    assert splits.test[1].tokens == ("film", "b")
+    assert splits.test[1].label == 1
+    (tmp_path / "test.tsv").unlink()
+    with pytest.raises(InputError, match=r"test is not in it, or empty"):
+        made["short_reviews"](tmp_path)
+
+    hidden, mask = torch.randn(2, 5, 4), torch.arange(5) < torch.tensor([[5], [3]])
+    encoder, scorer = made["Pointwise"](4, hidden=6), made["Cosine"](6)
+    scores = scorer(encoder(hidden, mask), None)
+    alpha = made["Softplus"]()(scores, mask)
+    assert torch.allclose(alpha.sum(-1), torch.ones(2))
+    assert not alpha[~mask].any()
+    assert made["Unbiased"](6, None, 3)(alpha[:, None] @ encoder(hidden, mask), None).shape[-1] == 3
+
+    results = attnaudit.audit(
+        Glass("oracle"),
+        glass_batch(8),
+        audits=["agreement", made["spread"]],
+        measures=["gradient", "leave_one_out", made["position"]],
+        show_progress=False,
+    )
+    assert 0 < results.mean("spread", "entropy") < 1
+    assert results.mean("agreement", "tau", "position") < 0.9
 
 
 def test_the_architecture_page_names_files_that_exist() -> None:

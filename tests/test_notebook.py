@@ -73,7 +73,7 @@ def test_the_stored_notebook_was_run_and_holds_no_path_of_a_machine() -> None:
 
 
 def test_the_extra_examples_installs_what_the_notebook_needs() -> None:
-    """What notebook and script import or name, and what runs a notebook, is a dependency or in the extra."""
+    """What notebook and script import, and what runs a notebook, is a dependency or an extra."""
     script = (ROOT / "examples" / "finetune_minilm.py").read_text(encoding="utf-8")
     cells = "\n".join(cell.source for cell in code_cells(nbformat.read(NOTEBOOK, as_version=4)))
     runs = (ROOT / "tools" / "run_notebook.py").read_text(encoding="utf-8")

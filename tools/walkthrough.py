@@ -1,9 +1,11 @@
-"""Walk through the product as a new user would: build the wheel, install it in a fresh environment, try what people do and what goes wrong.
+"""Walk through the product as a new user would: build the wheel, install it, try everything.
 
     python tools/walkthrough.py [FOLDER]
 
-Every step is a command with the exit code and the words it must answer with; the folder keeps what was written. A step that ends in a
-traceback, or touches a file that is not its own, fails the walk. Needs the package index for the installation, nothing else.
+Every step, what people do and what goes wrong, is a command with the exit code and the words it
+must answer with; the folder keeps what was written. A step that ends in a traceback, or touches a
+file that is not its own, fails the walk. Needs the package index for the installation into a fresh
+environment, nothing else.
 """
 
 from __future__ import annotations
@@ -375,8 +377,9 @@ def results_that_can_be_trusted(walk: Walk) -> None:
 
 def words(walk: Walk) -> None:
     walk.step("help names the documentation", "--help", says="doc")
-    walk.step("an intervention answers in words", "run", "--dataset", "keyword:train=60,dev=10,test=20", "--encoder", "average",
-              "--epochs", "1", *FAST, "--intervention", "uniform", "--out", "runs", says="accuracy")  # fmt: skip
+    small = ("--dataset", "keyword:train=60,dev=10,test=20", "--encoder", "average")
+    options = (*small, "--epochs", "1", *FAST, "--intervention", "uniform", "--out", "runs")
+    walk.step("an intervention answers in words", "run", *options, says="accuracy")
     walk.step("lesson", "lesson", "--out", "lesson.html", says="lesson.html")
     walk.step("list", "list", says="furthest")
 

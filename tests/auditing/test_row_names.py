@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 import attnaudit
 from attnaudit import Batch, InputError, from_hooks
-from attnaudit.cli.check_target import random_batch
+from attnaudit.data import random_batch
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.models.huggingface import from_huggingface

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import multiprocessing
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pandas as pd
@@ -25,7 +27,8 @@ from attnaudit.core.output_files import MANIFEST, check_file
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results import checksums, store
 from attnaudit.results.results import Results
-from attnaudit.training.runner import find_place, run_experiment
+from attnaudit.training.run_place import find_place
+from attnaudit.training.runner import run_experiment
 from finished_runs import finished
 from tiny_transformers import tiny
 
@@ -61,6 +64,13 @@ def call(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
     with pytest.raises(SystemExit) as ended:
         main()
     return int(ended.value.code or 0)
+
+
+def main_when_ready(line: list[str], ready: Barrier) -> None:
+    """The command, in a process that starts it together with others."""
+    sys.argv = line
+    ready.wait(timeout=60)
+    main()
 
 
 @pytest.fixture(scope="module")
@@ -339,22 +349,16 @@ def test_many_processes_writing_one_output_all_succeed(
     command: list[str], run: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / ("page.html" if command[0] == "report" else "figures")
-    line = [
-        sys.executable,
-        "-m",
-        "attnaudit",
-        command[0],
-        str(run),
-        *command[1:],
-        "--out",
-        str(out),
-    ]
-    running = [
-        subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(6)
-    ]
-    for each in running:
-        _, error = each.communicate(timeout=120)
-        assert each.returncode == 0, error.decode()
+    line = ["attnaudit", command[0], str(run), *command[1:], "--out", str(out)]
+    forks = multiprocessing.get_context("fork")  # they import nothing, and so write at once
+    ready = forks.Barrier(6)
+    running = [forks.Process(target=main_when_ready, args=(line, ready)) for _ in range(6)]
+    for process in running:
+        process.start()
+    for process in running:
+        process.join(timeout=120)
+    assert [process.exitcode for process in running] == [0] * 6
+    assert out.exists()
     assert not [each for each in tmp_path.rglob(".*") if each.name != MANIFEST]
 
 

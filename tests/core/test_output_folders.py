@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from attnaudit.auditing.audit import audit
-from attnaudit.core import output_folders, temporary
+from attnaudit.core import folder_marks, temporary
 from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.interruption import Interrupted
 from attnaudit.core.output_files import write_file
@@ -19,17 +19,6 @@ from attnaudit.core.output_folders import check_folder, write_folder
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results import store
 from attnaudit.results.results import Results
-
-
-@pytest.fixture(scope="module")
-def results() -> Results:
-    return audit(
-        Glass("oracle"),
-        glass_batch(8),
-        audits=["permutation"],
-        measures=["random"],
-        show_progress=False,
-    )
 
 
 def test_our_own_results_are_replaced_only_by_force_and_files_in_them_are_kept(
@@ -144,7 +133,7 @@ def test_without_room_the_results_are_kept_elsewhere_and_the_message_says_where(
 
 
 def test_marks_are_those_of_the_folders_we_write() -> None:
-    assert set(output_folders.MARKS) == {"run.json", "intervention.json", "corpus_audit.json"}
+    assert set(folder_marks.MARKS) == {"run.json", "intervention.json", "corpus_audit.json"}
 
 
 def test_an_interruption_during_the_swap_puts_the_old_results_back(

@@ -7,24 +7,9 @@ import threading
 import time
 from pathlib import Path
 
-import pytest
-
-from attnaudit.auditing.audit import audit
 from attnaudit.core import temporary
-from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results import store
 from attnaudit.results.results import Results
-
-
-@pytest.fixture(scope="module")
-def results() -> Results:
-    return audit(
-        Glass("oracle"),
-        glass_batch(8),
-        audits=["permutation"],
-        measures=["random"],
-        show_progress=False,
-    )
 
 
 def test_a_draft_is_no_run_and_an_abandoned_one_is_removed_but_not_one_in_use(

@@ -11,13 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from attnaudit.core.contract import Batch, Record
+from attnaudit.core.special_tokens import END, START
 from attnaudit.measures import attribution
 from attnaudit.measures.deeplift import deeplift
 from attnaudit.models.glass import KINDS, Glass, glass_batch
 from attribution_cases import (
     CAPTUM,
-    END,
-    START,
     batch_of,
     case,
     difference,

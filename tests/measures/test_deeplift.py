@@ -15,13 +15,13 @@ from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import NotApplicable
 from attnaudit.measures.deeplift import deeplift
 from attribution_cases import (
-    CANDIDATES,
     TEXTS,
     Pairs,
     batch_of,
     case,
     made,
 )
+from random_models import CANDIDATES
 
 
 def contrast(model: Any, record: Record) -> Tensor:

@@ -16,7 +16,6 @@ from attnaudit.measures.hidden_gradient import hidden_gradient
 from attnaudit.measures.hidden_leave_one_out import hidden_leave_one_out
 from attnaudit.measures.influence import influence
 from gradient_cases import (
-    CANDIDATES,
     TEXTS,
     batch_of,
     by_item,
@@ -27,6 +26,7 @@ from gradient_cases import (
     same,
     slopes,
 )
+from random_models import CANDIDATES
 
 
 @every_case

@@ -10,13 +10,13 @@ from attnaudit.core import masking
 from attnaudit.measures.hidden_leave_one_out import hidden_leave_one_out
 from attnaudit.models.imposed import Imposed, uniform
 from gradient_cases import (
-    CANDIDATES,
     TEXTS,
     batch_of,
     case,
     made,
     same,
 )
+from random_models import CANDIDATES
 
 PROJECTIONS = ("softmax", "sparsemax", "entmax", "sparsegen:lam=-1", "uniform", "gumbel_softmax")
 

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 import attnaudit
 from attnaudit import Batch, InputError, from_hooks
 from attnaudit.cli import app
-from attnaudit.cli.check_target import random_batch
 from attnaudit.core.simplex import random_alpha
+from attnaudit.data import random_batch
 from attnaudit.laws.checks import check_model
 from attnaudit.models.hooked.custom_model_template import CUSTOM_MODEL_TEMPLATE
 from attnaudit.models.readout import with_readout

@@ -23,7 +23,7 @@ from attnaudit.measures.head_mean import head_mean
 from attnaudit.measures.leave_one_out import leave_one_out
 from attnaudit.measures.rollout import rollout
 from attnaudit.models.huggingface import from_huggingface, text_batches
-from attnaudit.models.huggingface.attention_tape import active_tape
+from attnaudit.models.huggingface.attention_tape import active_tape, attend
 from attnaudit.models.huggingface.decode_paths import decode_by, possible_paths
 from tiny_transformers import FAMILIES, TEXTS, drawn, texts_for, tiny, tiny_model, tiny_tokenizer
 
@@ -114,6 +114,17 @@ def test_all_decode_paths_give_the_same_logits(name: str) -> None:
         for path in model.paths[:-1]:
             assert (decode_by(path, model, record, rows) - whole).abs().max() <= tolerance_of(whole)
     assert (whole[:, 0] - whole[:, 1]).abs().max() > 1e-3
+
+
+def test_attention_without_an_eager_function_is_rejected_with_what_to_do() -> None:
+    from_elsewhere, weights = torch.nn.Linear(2, 2), torch.zeros(1, 1, 2, 2)
+    with pytest.raises(InputError) as caught:
+        attend(from_elsewhere, weights, weights, weights, None)
+    assert str(caught.value) == (
+        "The attention of Linear cannot be read: its module (torch.nn.modules.linear) was expected "
+        "to define eager_attention_forward, as in transformers, and does not. Write a class with "
+        "read and decode for the model, or point attnaudit.from_hooks at its attention weights."
+    )
 
 
 @pytest.mark.parametrize("name", ["t5", "bart", "t5_lm", "bart_lm"])

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-from attnaudit.cli.check_target import random_batch
 from attnaudit.core import registry
 from attnaudit.core.contract import AttentionModel
 from attnaudit.core.errors import InputError
 from attnaudit.core.special_tokens import END
+from attnaudit.data import random_batch
 from attnaudit.models import Architecture, Attentive, build
 from attnaudit.models.encoders import ENCODERS
 from attnaudit.models.encoders.bilstm import BiLSTM

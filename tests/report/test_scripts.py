@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 import shutil
 import subprocess
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from attnaudit.report import scripts
+from attnaudit.report.charts.chart_data import chart_data
 
 STATIC = Path(str(files("attnaudit.report"))) / "static"
 ROOT = Path(__file__).parents[2]
@@ -42,6 +45,46 @@ def test_a_script_uses_at_once_only_those_before_it(page: str) -> None:
         used = re.findall(r"^  const \{[^}]*\} =\s+(\w+);", text, flags=re.MULTILINE)
         assert set(used) <= before, name
         before |= defined(name)
+
+
+def browsed() -> tuple[set[str], set[str]]:
+    """The charts that browse.js lists in CHARTS, and those it makes from findings or runs."""
+    text = (STATIC / "browse.js").read_text(encoding="utf-8")
+    listed = re.search(r"const CHARTS = \[(.*?)\];", text, flags=re.DOTALL)
+    assert listed is not None
+    return set(re.findall(r"\w+", listed[1])), set(re.findall(r"\b(\w+Chart)\.of\b", text))
+
+
+def test_every_chart_of_the_manifest_appears_on_the_page() -> None:
+    charts = {
+        chart
+        for name in scripts.PAGE
+        if name.startswith("charts/")
+        for chart in defined(name)
+        if chart.endswith("Chart")
+    }
+    of_data, of_findings = browsed()
+    assert of_data | of_findings == charts
+    assert len(of_data) >= 12
+
+
+def test_all_numbers_for_charts_are_declared_and_drawn_by_a_listed_chart() -> None:
+    tree = ast.parse(inspect.getsource(chart_data))
+    dicts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
+    ]
+    (keys,) = [{key.value for key in node.keys if isinstance(key, ast.Constant)} for node in dicts]
+    types = (STATIC / "types.d.ts").read_text(encoding="utf-8")
+    declared = re.search(r"interface ChartData \{(.*?)^\}", types, flags=re.DOTALL | re.MULTILINE)
+    assert declared is not None
+    assert keys == set(re.findall(r"^  (\w+)\??:", declared[1], flags=re.MULTILINE))
+    listed, _ = browsed()
+    drawing = "".join(
+        (STATIC / name).read_text(encoding="utf-8") for name in OWN if defined(name) & listed
+    )
+    assert keys - set(re.findall(r"\bdata\.(\w+)", drawing)) <= {"classes", "examples"}
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attnaudit.cli.check_target import random_batch
 from attnaudit.core import registry
+from attnaudit.data import random_batch
 from attnaudit.models import build
 from attnaudit.training.experiment import make_experiment
 from attnaudit.training.presets import PRESETS, preset_dataset, preset_options

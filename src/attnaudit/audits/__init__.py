@@ -1,5 +1,7 @@
 """Audits: the tests of attention from the literature, each declaring what it can and cannot detect.
 
+This room holds the tests; the room `auditing` runs them.
+
 An audit is a function (model, record, scores, seed) -> {(measure, metric): (B,) or (B,R)}, where
 scores maps the name of each measure to its scores (B,N) or (B,R,N); a plain metric name stands for
 ("", metric). Options are keyword-only parameters, chosen as "name:option=value". It raises
@@ -8,7 +10,8 @@ holds audits of a whole corpus. Shape letters: B examples, T tokens, N items, R 
 C classes, K alternatives.
 
 A new audit is one file with that function under `@declares(Declaration(...))`, and one line in
-`AUDITS` below: the registry is the only place that knows it.
+`AUDITS` below; no other module of the package knows its name. Tests and documentation do: add it to
+`HEADLINES` in `tests/models/test_glass.py` and to `docs/audits.md`.
 
 Examples
 --------

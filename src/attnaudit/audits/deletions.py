@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attnaudit.audits.counterfactual import decision_flipped
-from attnaudit.audits.per_row import mean_over_rows
+from attnaudit.audits.per_row import mean_score_over_rows
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.item_deletion import leave_out
@@ -63,7 +63,7 @@ def ranks(record: Record, score: Tensor, seed: int) -> tuple[Tensor, Tensor]:
     unknown : Tensor, (B,) bool
         Some item has no score.
     """
-    score, words = mean_over_rows(score), words_of(record)
+    score, words = mean_score_over_rows(score), words_of(record)
     keys = randomness.keys(seed, "deletion ties", record.batch.example_id)
     tie_break = randomness.uniform(keys, score.shape[1]).to(score.device)
     order = masking.descending(score.nan_to_num(-torch.inf), words, tie_break)

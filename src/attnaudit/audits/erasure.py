@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnaudit.audits.declaration import DIFFERENCE, Declaration, Metric, Values, declares
 from attnaudit.audits.deletions import share_of
-from attnaudit.audits.per_row import mean_over_rows
+from attnaudit.audits.per_row import mean_score_over_rows
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.core.errors import InputError, NotApplicable
@@ -131,7 +131,7 @@ def erasure(
     values: Values = {}
     for name in names:
         # Words are erased for all rows at once, so they are ranked by the mean over rows.
-        score = mean_over_rows(scores[name])
+        score = mean_score_over_rows(scores[name])
         drops = _drops(model, record, score, seed, listed, token)
         values |= {(name, metric): drop for metric, drop in drops.items()}
     return values

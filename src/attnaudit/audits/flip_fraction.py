@@ -8,7 +8,7 @@ from torch import Tensor
 from attnaudit import exact
 from attnaudit.audits.counterfactual import flipped, without_item
 from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
-from attnaudit.audits.per_row import mean_over_rows
+from attnaudit.audits.per_row import mean_score_over_rows
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
@@ -64,7 +64,7 @@ def flip_fraction(
     length = words.sum(-1).double()
     values: Values = {}
     for name, score in scores.items():
-        ranking = mean_over_rows(score)
+        ranking = mean_score_over_rows(score)
         ranked = (
             ranking.double().nan_to_num(nan=-torch.inf).masked_fill(~record.content, -torch.inf)
         )

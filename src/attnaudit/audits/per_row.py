@@ -32,6 +32,9 @@ def row_of(scores: Tensor, row: int) -> Tensor:
     return scores if scores.dim() == 2 else scores[:, row]
 
 
-def mean_over_rows(scores: Tensor) -> Tensor:
-    """The mean (B,N) over the rows of scores (B,R,N); scores (B,N) unchanged."""
+def mean_score_over_rows(scores: Tensor) -> Tensor:
+    """The mean (B,N) over the rows of scores (B,R,N); scores (B,N) unchanged.
+
+    An undefined score stays undefined, unlike a metric in `results.rows.mean_over_rows`.
+    """
     return scores if scores.dim() == 2 else scores.mean(1)

@@ -1,17 +1,16 @@
-"""The model that `attnaudit check` is given, and a batch to try it on."""
+"""The model that `attnaudit check` is given, with a batch to try it on."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
-from attnaudit.core import randomness, registry
+from attnaudit.core import registry
 from attnaudit.core.contract import AttentionModel, Batch
 from attnaudit.core.errors import InputError
-from attnaudit.core.special_tokens import END, START
+from attnaudit.data.random_texts import random_batch
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.training.checkpoint import load
 
@@ -86,31 +85,3 @@ def _call_if_factory(target: str, imported: Any) -> Any:
             f"{target} cannot be called without arguments ({error}). Give a model, or a function "
             "that returns (model, batch)."
         ) from error
-
-
-def random_batch(*, words: int, with_query: bool, seed: int, examples: int = 6) -> Batch:
-    """Texts of random words and different lengths, between start and end tokens.
-
-    Examples
-    --------
-    >>> random_batch(words=50, with_query=False, seed=0, examples=3).example_id
-    ('random/0', 'random/1', 'random/2')
-    """
-    draw = randomness.generator(seed, "random batch")
-    lengths = torch.randint(4, 14, (examples,), generator=draw)
-    tokens, mask = _texts(lengths, words, draw)
-    query = _texts(lengths // 2 + 2, words, draw) if with_query else (None, None)
-    names = tuple(f"random/{number}" for number in range(examples))
-    sentences = torch.arange(tokens.shape[1]).expand_as(tokens) // 4 * mask
-    return Batch(names, tokens, mask, query[0], query[1], segments=sentences)
-
-
-def _texts(
-    lengths: torch.Tensor, words: int, draw: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor]:
-    position = torch.arange(int(lengths.max()))
-    mask = position < lengths[:, None]
-    tokens = torch.randint(END + 1, words, mask.shape, generator=draw)
-    tokens[:, 0] = START
-    tokens = tokens.where(position != lengths[:, None] - 1, END)
-    return tokens * mask, mask

@@ -1,44 +1,22 @@
-"""Folders of results: written whole or not at all, and never over anything that is not ours.
-
-A folder is ours if run.json, intervention.json or corpus_audit.json in it lists attnaudit among
-its versions.
-"""
+"""Folders of results: written whole or not at all, and never over anything that is not ours."""
 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from attnaudit.core import temporary
 from attnaudit.core.errors import InputError, OutputError
+from attnaudit.core.folder_marks import CORPUS_AUDIT, is_written_by_us, mark_of
 from attnaudit.core.interruption import completed
 from attnaudit.core.notices import notice
-from attnaudit.core.output_files import MANIFEST, check_writable, is_our_page, sync
+from attnaudit.core.output_files import check_writable, sync
 
-CORPUS_AUDIT = "corpus_audit.json"
-MARKS = ("run.json", "intervention.json", CORPUS_AUDIT)
-# The files of runs that were written before run.json listed them.
-_UNLISTED = frozenset(
-    {
-        *MARKS,
-        MANIFEST,
-        "values.parquet",
-        "summary.parquet",
-        "examples.parquet",
-        "detail.parquet",
-        "card.json",
-        "model.safetensors",
-        "vocabulary.json",
-        "figure.png",
-    }
-)
 # Errors after which the results are written elsewhere: no room, or no permission.
 _CANNOT_WRITE = (
     errno.ENOSPC,
@@ -52,19 +30,6 @@ _CANNOT_WRITE = (
 _TAKEN = (errno.ENOTEMPTY, errno.EEXIST)  # renaming to a folder that has something in it
 
 Keep = Callable[[Path, Path], bool]
-
-
-def mark_of(folder: Path) -> dict[str, Any] | None:
-    """The JSON object that makes this folder ours, or None."""
-    for name in MARKS:
-        try:
-            mark = json.loads((folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            continue
-        versions = mark.get("versions") if isinstance(mark, dict) else None
-        if isinstance(versions, dict) and "attnaudit" in versions:
-            return mark
-    return None
 
 
 def check_folder(folder: Path, *, replace: bool = False, protected: Iterable[Path] = ()) -> None:
@@ -235,16 +200,6 @@ def _carry_over(old: Path, draft: Path, keep: Keep | None) -> list[str]:
 def _is_corpus_audit(folder: Path) -> bool:
     """Findings about the run they are in; any other folder, such as another run, is kept."""
     return (folder / CORPUS_AUDIT).is_file() and mark_of(folder) is not None
-
-
-def is_written_by_us(path: Path, folder: Path) -> bool:
-    """Is this a file that attnaudit wrote into its own folder?"""
-    if not path.is_file() or path.is_symlink():
-        return False
-    listed = (mark_of(folder) or {}).get("files")
-    if path.name in _UNLISTED or (isinstance(listed, dict) and path.name in listed):
-        return True
-    return path.suffix == ".html" and is_our_page(path)
 
 
 def _sync_all(folder: Path) -> None:

@@ -4,14 +4,16 @@
 A new dataset is one file in `corpora/` and one line in `datasets.py`.
 
 - Load: `load` (by name or path), `from_frame`, `from_dataset`; `DATASETS` lists the names.
-- Use: `Splits` of `Example`; `Vocabulary` and `collate` turn examples into a batch.
+- Use: `Splits` of `Example`; `Vocabulary` and `collate` turn examples into a batch, and
+  `random_batch` makes one of random words.
 - Inspect: `describe` counts texts, words and classes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from attnaudit.core.lazy_names import lazy_names
 from attnaudit.data.corpus_info import corpus_of
 from attnaudit.data.datasets import (
     DATASETS,
@@ -28,6 +30,7 @@ from attnaudit.data.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from attnaudit.data.batching import batches_of, collate
+    from attnaudit.data.random_texts import random_batch
     from attnaudit.data.word_vectors import load_vectors
 
 __all__ = [
@@ -47,18 +50,17 @@ __all__ = [
     "load",
     "load_vectors",
     "parse_choice",
+    "random_batch",
     "reads_files",
 ]
 
-_LAZY = {"batches_of": "batching", "collate": "batching", "load_vectors": "word_vectors"}
-
-
-def __getattr__(name: str) -> Any:
-    """Import what needs torch on first use, so that `attnaudit --help` starts without it."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
-
-    value = getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
-    globals()[name] = value
-    return value
+# Imported on first use, because they need torch: `attnaudit --help` starts without it.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "batches_of": "batching",
+        "collate": "batching",
+        "load_vectors": "word_vectors",
+        "random_batch": "random_texts",
+    },
+)

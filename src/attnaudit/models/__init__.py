@@ -2,6 +2,7 @@
 
 - `build` makes an untrained model from an `Architecture`; `MODELS` lists the kinds by name.
 - `from_huggingface` and `from_hooks` wrap models that were trained elsewhere.
+- `Imposed` gives a model attention from elsewhere, `OfModel` that of another model.
 - `Glass` is a synthetic reference model whose attention is known to be right or wrong.
 
 Names are imported on first use, so that importing this package does not import torch.
@@ -9,8 +10,9 @@ Names are imported on first use, so that importing this package does not import 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attnaudit.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from attnaudit.models.architecture import Architecture
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from attnaudit.models.hierarchical import Hierarchical
     from attnaudit.models.hooked import from_hooks
     from attnaudit.models.huggingface import from_huggingface
-    from attnaudit.models.imposed import Imposed
+    from attnaudit.models.imposed import Imposed, OfModel
     from attnaudit.models.readout import with_readout
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "Glass",
     "Hierarchical",
     "Imposed",
+    "OfModel",
     "build",
     "check",
     "from_hooks",
@@ -38,26 +41,21 @@ __all__ = [
     "with_readout",
 ]
 
-_HOME = {
-    "MODELS": "factory",
-    "Architecture": "architecture",
-    "Attentive": "attentive",
-    "Glass": "glass",
-    "Hierarchical": "hierarchical",
-    "Imposed": "imposed",
-    "build": "factory",
-    "check": "factory",
-    "from_hooks": "hooked",
-    "from_huggingface": "huggingface",
-    "glass_batch": "glass",
-    "with_readout": "readout",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name from its module when it is first used."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "MODELS": "factory",
+        "Architecture": "architecture",
+        "Attentive": "attentive",
+        "Glass": "glass",
+        "Hierarchical": "hierarchical",
+        "Imposed": "imposed",
+        "OfModel": "imposed",
+        "build": "factory",
+        "check": "factory",
+        "from_hooks": "hooked",
+        "from_huggingface": "huggingface",
+        "glass_batch": "glass",
+        "with_readout": "readout",
+    },
+)

@@ -7,4 +7,19 @@ Everything is made from stored results, without torch; nothing is computed again
   the scripts in their order.
 - `paper_files` writes the figures of `figures/` and the tables of `tables/`.
 - `run_sources` reads runs and findings from disk.
+
+`report` is what `attnaudit report` does, from folders to one page.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attnaudit.core.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from attnaudit.report.run_reports import report
+
+__all__ = ["report"]
+
+__getattr__ = lazy_names(__name__, {"report": "run_reports"})

@@ -12,8 +12,8 @@ from attnaudit.results.rows import mean_by_example
 class Columns:
     """columns("agreement", "gradient", "tau") -> (examples,), or None if it is not stored.
 
-    An audit that was run with options is found by its bare name if it is the only one of that
-    name, as on the card.
+    An audit that was run with options is found by its bare name, as on the card; if there are
+    several of that name, the one without options, or else the first (`resolve_audit_name`).
     """
 
     def __init__(self, values: pd.DataFrame) -> None:

@@ -19,10 +19,9 @@ from attnaudit.results.audit_names import bare, resolve_audit_name
 from attnaudit.results.findings import Findings, Kind, find_corpus_audit, read_findings
 from attnaudit.results.results import Results
 from attnaudit.results.rows import one_line_per_metric
-from attnaudit.results.store import find_runs, is_complete, load_readable
+from attnaudit.results.store import DEFAULT_PARTS, find_runs, is_complete, load_readable
 
 FEW_CLASSES = 3  # drawn separately in one figure; more are drawn together, as in Jain & Wallace
-_DEFAULTS = {"model": "attentive", "output": "linear_query", "variant": "ordinary"}
 _IN_LABELS = ("dataset", "model", "encoder", "scorer", "projection", "output", "variant", "seed")
 
 
@@ -165,7 +164,7 @@ def describe_choices(choices: dict[str, Any], keys: Sequence[str]) -> list[str]:
     return [
         f"seed {choices[key]}" if key == "seed" else without_folders(str(choices[key]))
         for key in keys
-        if key in choices and choices[key] != _DEFAULTS.get(key)
+        if key in choices and choices[key] != DEFAULT_PARTS.get(key)
     ]
 
 

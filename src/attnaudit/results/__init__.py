@@ -6,8 +6,9 @@ Other rooms may use what is exported here, and `rows`, `number_formats` and `que
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attnaudit.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from attnaudit.results.card import Answer, Card, Finding
@@ -27,22 +28,17 @@ __all__ = [
     "read_findings",
 ]
 
-_HOME = {
-    "Answer": "card",
-    "Card": "card",
-    "Finding": "card",
-    "Findings": "findings",
-    "Question": "questions",
-    "Results": "results",
-    "load_results": "store",
-    "read_findings": "findings",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import an export when it is first used, so that `attnaudit --help` need not wait."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'attnaudit.results' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"attnaudit.results.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+# Imported on first use, so that `attnaudit --help` need not wait.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Answer": "card",
+        "Card": "card",
+        "Finding": "card",
+        "Findings": "findings",
+        "Question": "questions",
+        "Results": "results",
+        "load_results": "store",
+        "read_findings": "findings",
+    },
+)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from attnaudit.core.errors import InputError
+from attnaudit.core.folder_marks import MARKS
 from attnaudit.core.output_files import sha256, whole_file
-from attnaudit.core.output_folders import MARKS
 from attnaudit.core.temporary import is_temporary
 
 

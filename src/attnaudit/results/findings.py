@@ -15,8 +15,8 @@ import pandas as pd
 from attnaudit.core.errors import InputError
 from attnaudit.core.output_folders import write_folder
 from attnaudit.results.checksums import check_files, read_mark, write_mark
-from attnaudit.results.schema import read_parquet
 from attnaudit.results.store import versions
+from attnaudit.results.table_schema import read_parquet
 
 if TYPE_CHECKING:
     from attnaudit.audits.corpus import CorpusFindings

@@ -22,12 +22,14 @@ from attnaudit.core.temporary import is_temporary
 from attnaudit.results.checksums import check_files, read_mark, write_json, write_mark
 from attnaudit.results.earlier_card import read_earlier_card
 from attnaudit.results.results import Results
-from attnaudit.results.schema import check_details, read_table
+from attnaudit.results.run_schema import check_details
+from attnaudit.results.table_schema import read_table
 
 RUN = "run.json"
 TABLES = ("values", "summary", "examples")
 FORMAT = 1  # the schema version: what run.json stores under "format"
-_DEFAULTS = {"model": "attentive", "output": "linear_query", "variant": "ordinary"}
+# Left out of names and labels.
+DEFAULT_PARTS = {"model": "attentive", "output": "linear_query", "variant": "ordinary"}
 
 
 def run_name(choices: dict[str, Any]) -> str:
@@ -75,7 +77,7 @@ def distinguishing_choices(choices: dict[str, Any]) -> list[str]:
     ]
     shown += [
         str(choices[key])
-        for key, default in _DEFAULTS.items()
+        for key, default in DEFAULT_PARTS.items()
         if choices.get(key, default) != default
     ]
     return [*shown, f"seed {choices['seed']}"] if "seed" in choices else shown

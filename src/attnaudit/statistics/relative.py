@@ -73,7 +73,9 @@ def relative_interval(
     low = torch.where(by_counts, ratio.estimate - below, ratio.low)
     high = torch.where(by_counts, ratio.estimate + above, ratio.high)
     places = _interval_of_places(value, floor, ceiling, ratio.estimate, level)
-    low, high = (torch.where(same, ours, end) for ours, end in zip(places, (low, high), strict=True))
+    low, high = (
+        torch.where(same, ours, end) for ours, end in zip(places, (low, high), strict=True)
+    )
     low, high = (end.masked_fill(kind >= Kind.NO_VALUE, torch.nan) for end in (low, high))
     return Interval(ratio.estimate, low, high, ratio.nan_share, kind)
 

@@ -1,7 +1,8 @@
 """Train the papers' models and compare them: experiments, interventions, comparisons.
 
 `run` trains and audits one model; `intervene` trains several and compares them; `compare`,
-`correlate` and `corpus_audit` work on finished runs; `load` reads one back.
+`correlate` and `corpus_audit` work on finished runs; `load` reads one back. `divergence` and
+`compare_performance` compare two models.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from attnaudit.core.lazy_names import lazy_names
 if TYPE_CHECKING:
     from attnaudit.training.checkpoint import load
     from attnaudit.training.comparisons.correlations import correlate
+    from attnaudit.training.comparisons.divergence import divergence
+    from attnaudit.training.comparisons.performance import compare_performance
     from attnaudit.training.comparisons.runs import compare
     from attnaudit.training.corpus_audits import corpus_audit
     from attnaudit.training.experiment import ExperimentConfig, make_experiment
@@ -22,8 +25,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ExperimentConfig",
     "compare",
+    "compare_performance",
     "corpus_audit",
     "correlate",
+    "divergence",
     "intervene",
     "load",
     "make_experiment",
@@ -37,8 +42,10 @@ __getattr__ = lazy_names(
     {
         "ExperimentConfig": "experiment",
         "compare": "comparisons.runs",
+        "compare_performance": "comparisons.performance",
         "corpus_audit": "corpus_audits",
         "correlate": "comparisons.correlations",
+        "divergence": "comparisons.divergence",
         "intervene": "intervention_runs",
         "load": "checkpoint",
         "make_experiment": "experiment",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,41 +10,32 @@ from typing import Any, NamedTuple
 import torch
 from safetensors.torch import save as serialise
 
-from attnaudit import data, models, statistics
+from attnaudit import data, models
 from attnaudit.auditing.audit import audit
 from attnaudit.auditing.report_file import write_report
 from attnaudit.auditing.selection import find_audits, find_measures
 from attnaudit.core import registry
 from attnaudit.core.devices import check_device
 from attnaudit.core.errors import InputError, OutputError
-from attnaudit.core.notices import notice
+from attnaudit.core.folder_marks import mark_of
 from attnaudit.core.output_files import check_file, check_writable, sha256
-from attnaudit.core.output_folders import mark_of, set_aside, write_folder
+from attnaudit.core.output_folders import set_aside, write_folder
 from attnaudit.data.batching import batches_of
 from attnaudit.data.reading.fingerprint import fingerprint
 from attnaudit.data.sampling import sampled
-from attnaudit.data.splits import Splits
 from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.data.word_vectors import load_vectors
 from attnaudit.results import store
 from attnaudit.results.checksums import write_json
 from attnaudit.results.results import Results
-from attnaudit.statistics.classification import performance
 from attnaudit.training.checkpoint import build_from, load
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
-from attnaudit.training.trainer import fit, predictions
+from attnaudit.training.run_place import Place, find_place, still_fits
+from attnaudit.training.trainer import fit, scores_on_test
 from attnaudit.training.variants import VARIANTS, VariantContext, make_training
 
 # The folder, next to the runs, of the trainings that only show whether the attention is stable.
 OTHER_SEEDS = "other_seeds"
-
-
-class Place(NamedTuple):
-    """The folder of a run, and whether a complete run is there already."""
-
-    folder: Path
-    done: bool
-    splits: Splits | None = None  # the data, if it was read to find out
 
 
 class RunOutput(NamedTuple):
@@ -207,7 +197,7 @@ def run_experiment(
             "dev": list(history.dev_scores),
             "losses": list(history.losses),
         },
-        "performance": _scores_on_test(training.model, splits, vocabulary, experiment.seed),
+        "performance": scores_on_test(training.model, splits, vocabulary, experiment.seed),
         "threads": torch.get_num_threads(),  # the last bits of float sums depend on it
         "seconds": {"training": trained - started, "audit": audited - trained},
     }
@@ -220,63 +210,14 @@ def run_experiment(
         store.write_results(results, draft, run=stored)
 
     try:
-        return write_folder(folder, write, replace=True, keep=_still_fits)
+        return write_folder(folder, write, replace=True, keep=still_fits)
     except OutputError as error:
         error.results = results
         raise
 
 
-def find_place(experiment: ExperimentConfig, out: Path, *, data_dir: Path | None = None) -> Place:
-    """The folder of this experiment on the data as it is now, and whether its run is complete.
-
-    If the data has changed since, the folder is a new one next to the old run's. Data that is no
-    longer there counts as unchanged.
-    """
-    folder = out / store.run_name(experiment.choices())
-    reads_files = data.reads_files(experiment.dataset)
-    if not store.is_complete(folder) or (experiment.vectors is None and not reads_files):
-        return Place(folder, store.is_complete(folder))
-    before = store.read_run(folder)["data"]
-    try:
-        splits = data.load(experiment.dataset, data_dir=data_dir) if reads_files else None
-    except InputError:
-        return Place(folder, True)
-    now = (
-        before["fingerprint"] if splits is None else fingerprint(splits),
-        _digest(experiment.vectors),
-    )
-    if now[0] == before["fingerprint"] and before.get("vectors") in (None, now[1]):
-        return Place(folder, True, splits)
-    digest = hashlib.blake2b("".join(map(str, now)).encode(), digest_size=4).hexdigest()
-    other = folder.with_name(f"{folder.name}-{digest}")
-    if not store.is_complete(other):
-        notice(
-            f"the data has changed since {folder} was run; that run is kept, and this one goes to "
-            f"{other.name}"
-        )
-    return Place(other, store.is_complete(other), splits)
-
-
 def _path(path: str | Path | None) -> Path | None:
     return None if path is None else Path(path)
-
-
-def _digest(path: str | None) -> str | None:
-    return None if path is None or not Path(path).is_file() else sha256(Path(path))
-
-
-def _still_fits(findings: Path, draft: Path) -> bool:
-    """Whether a corpus audit of a replaced run is valid for the new one: same weights and data."""
-    try:
-        old = store.read_run(findings.parent)
-    except InputError:
-        return False
-    weights = old.get("files", {}).get("model.safetensors", {}).get("sha256")
-    new = store.read_run(draft, draft=True)
-    return (
-        weights == sha256(draft / "model.safetensors")
-        and old["data"]["fingerprint"] == new["data"]["fingerprint"]
-    )
 
 
 def _other_trainings(experiment: ExperimentConfig, out: Path, **how: Any) -> list[Any]:
@@ -306,19 +247,3 @@ def _check(experiment: ExperimentConfig) -> None:
     find_measures(experiment.measures)
     if experiment.vectors is not None and not Path(experiment.vectors).is_file():
         raise InputError(f"There is no file of word vectors at {experiment.vectors}.")
-
-
-def _scores_on_test(
-    model: Any, splits: Splits, vocabulary: Vocabulary, seed: int
-) -> dict[str, Any]:
-    """Scores on the test split, and an interval of the accuracy (None with fewer than 10)."""
-    labels, probs = predictions(model, splits.test, vocabulary, len(splits.classes))
-    correct = (probs.argmax(-1) == labels).double()
-    interval = statistics.bootstrap(correct, limits=(0.0, 1.0), seed=seed)
-    return {
-        **performance(labels, probs),
-        "accuracy_interval": None
-        if interval.low.isnan()
-        else [float(interval.low), float(interval.high)],
-        "majority": float(torch.bincount(labels).max() / len(labels)),
-    }

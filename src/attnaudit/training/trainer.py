@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attnaudit import statistics
 from attnaudit.core import option_limits, progress, randomness
 from attnaudit.core.contract import Batch
 from attnaudit.core.errors import InputError
@@ -17,7 +18,7 @@ from attnaudit.core.option_limits import COUNT, NOT_NEGATIVE, Number
 from attnaudit.data.batching import collate, in_batches
 from attnaudit.data.splits import Example, Splits
 from attnaudit.data.vocabulary import Vocabulary
-from attnaudit.statistics.classification import selection_score
+from attnaudit.statistics.classification import performance, selection_score
 from attnaudit.training.objectives import Objective, cross_entropy
 
 OPTIMISERS = ("amsgrad", "adam", "sgd")
@@ -207,3 +208,17 @@ def _check(splits: Splits) -> None:
             raise InputError(f"{splits.name}: the {name} split is empty; training needs it.")
         if any(example.label is None for example in examples):
             raise InputError(f"{splits.name}: every {name} example needs a label.")
+
+
+def scores_on_test(model: Any, splits: Splits, vocabulary: Vocabulary, seed: int) -> dict[str, Any]:
+    """Scores on the test split, and an interval of the accuracy (None with fewer than 10)."""
+    labels, probs = predictions(model, splits.test, vocabulary, len(splits.classes))
+    correct = (probs.argmax(-1) == labels).double()
+    interval = statistics.bootstrap(correct, limits=(0.0, 1.0), seed=seed)
+    return {
+        **performance(labels, probs),
+        "accuracy_interval": None
+        if interval.low.isnan()
+        else [float(interval.low), float(interval.high)],
+        "majority": float(torch.bincount(labels).max() / len(labels)),
+    }

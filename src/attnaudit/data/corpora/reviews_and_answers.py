@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from attnaudit.data.corpora import zhang_csv
 from attnaudit.data.corpus_info import About, describes
@@ -89,18 +90,8 @@ def yelp(
 
     sentences=true is for hierarchical models; rows=20000 reads only the first rows of each file.
     """
-    prepare = Preparation(
-        "yelp",
-        tokeniser=tokeniser,
-        replace_numbers=replace_numbers,
-        more_than=more_than,
-        fewer_than=fewer_than,
-        sentences=sentences,
-        drop_empty=True,
-        skip_bad=skip_bad,
-    )
     return _splits(
-        prepare,
+        "yelp",
         place,
         _layout(("text",), ("text",), STARS),
         STARS,
@@ -108,6 +99,12 @@ def yelp(
         min_count=min_count,
         rows=rows,
         seed=seed,
+        tokeniser=tokeniser,
+        replace_numbers=replace_numbers,
+        more_than=more_than,
+        fewer_than=fewer_than,
+        sentences=sentences,
+        skip_bad=skip_bad,
     )
 
 
@@ -129,18 +126,8 @@ def amazon(
 ) -> Splits:
     """Reviews and their 1 to 5 stars; field is text, title or both. The rest is as in yelp."""
     one_of("amazon", "field", field, tuple(AMAZON_FIELDS))
-    prepare = Preparation(
-        "amazon",
-        tokeniser=tokeniser,
-        replace_numbers=replace_numbers,
-        more_than=more_than,
-        fewer_than=fewer_than,
-        sentences=sentences,
-        drop_empty=True,
-        skip_bad=skip_bad,
-    )
     return _splits(
-        prepare,
+        "amazon",
         place,
         _layout(AMAZON_FIELDS["both"], AMAZON_FIELDS[field], STARS),
         STARS,
@@ -148,6 +135,12 @@ def amazon(
         min_count=min_count,
         rows=rows,
         seed=seed,
+        tokeniser=tokeniser,
+        replace_numbers=replace_numbers,
+        more_than=more_than,
+        fewer_than=fewer_than,
+        sentences=sentences,
+        skip_bad=skip_bad,
     )
 
 
@@ -172,18 +165,8 @@ def yahoo(
     field=all is title, question and answer; field=question or field=answer is only these.
     """
     one_of("yahoo", "field", field, tuple(YAHOO_FIELDS))
-    prepare = Preparation(
-        "yahoo",
-        tokeniser=tokeniser,
-        replace_numbers=replace_numbers,
-        more_than=more_than,
-        fewer_than=fewer_than,
-        sentences=sentences,
-        drop_empty=True,
-        skip_bad=skip_bad,
-    )
     return _splits(
-        prepare,
+        "yahoo",
         place,
         _layout(YAHOO_FIELDS["all"], YAHOO_FIELDS[field], TOPICS),
         TOPICS,
@@ -191,6 +174,12 @@ def yahoo(
         min_count=min_count,
         rows=rows,
         seed=seed,
+        tokeniser=tokeniser,
+        replace_numbers=replace_numbers,
+        more_than=more_than,
+        fewer_than=fewer_than,
+        sentences=sentences,
+        skip_bad=skip_bad,
     )
 
 
@@ -202,7 +191,7 @@ def _layout(
 
 
 def _splits(
-    prepare: Preparation,
+    corpus: str,
     place: Path,
     layout: zhang_csv.Layout,
     classes: tuple[str, ...],
@@ -211,11 +200,14 @@ def _splits(
     min_count: int,
     rows: int | None,
     seed: int,
+    **preparation: Any,
 ) -> Splits:
-    check_share(f"{prepare.corpus}: dev_share", dev_share)
-    whole_number(prepare.corpus, "min_count", min_count, least=1)
+    """Read and divide a corpus; preparation: the options of `Preparation`."""
+    prepare = Preparation(corpus, drop_empty=True, **preparation)
+    check_share(f"{corpus}: dev_share", dev_share)
+    whole_number(corpus, "min_count", min_count, least=1)
     if rows is not None:
-        whole_number(prepare.corpus, "rows", rows, least=1)
+        whole_number(corpus, "rows", rows, least=1)
     read = zhang_csv.read(place, prepare, layout, rows=rows)
     kept = {split: prepare.within_length(examples, split) for split, examples in read.items()}
     train, dev = divide(kept["train"], dev_share, seed=seed)
@@ -225,7 +217,7 @@ def _splits(
         test=kept["test"],
         classes=classes,
         min_count=min_count,
-        source=f"{prepare.corpus}, csv of Zhang et al. 2015",
+        source=f"{corpus}, csv of Zhang et al. 2015",
         rule=f"dev is {dev_share:.0%} of train, stratified, seed {seed}"
         + (f"; the first {rows} rows of each file" if rows else ""),
         vocabulary_before_length_filter=vocabulary_size(train, min_count=min_count),

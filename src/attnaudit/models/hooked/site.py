@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -16,27 +12,18 @@ from attnaudit.core.tolerance import tolerance_of
 from attnaudit.models.hooked.attention_capture import ROWS
 from attnaudit.models.hooked.custom_model_template import HookError
 from attnaudit.models.hooked.passes import ForwardPass, HookOptions, run_pass
+from attnaudit.models.hooked.positions import (
+    HookSite,
+    Rule,
+    last_token,
+    positions_of,
+)
 from attnaudit.models.interception import (
     class_weighted_sum,
-    last_position,
     mark_positions,
-    position_by_rule,
 )
 
-Rule = str | int | Callable[[Batch], Tensor]
-RULES = ("first", "last", "all")
 _VERBS = {"multihead": "has", "returned": "returns", "softmax": "computes by a softmax inside"}
-
-
-@dataclass(frozen=True, eq=False)
-class HookSite:
-    """How the attention is reached, and at which query positions it is audited."""
-
-    access: str  # "multihead", "returned" or "softmax"
-    rows_are_positions: bool  # the R of (B,R,N) are query positions, not heads
-    positions_are_items: bool  # there is one query position per item
-    rule: Rule  # the query position
-    is_certain: bool  # the batch was long enough to determine all this
 
 
 def find_site(options: HookOptions, batch: Batch) -> HookSite:
@@ -111,7 +98,7 @@ def _positions_are_items(
     heads, queries, items = shape[1:]
     if batch.tokens.shape[1] < 2:
         return queries == items, False
-    last = mark_positions(_last_token(batch)[:, None], batch.mask)
+    last = mark_positions(last_token(batch)[:, None], batch.mask)
     shorter = batch.without(last & (batch.mask.sum(-1) > 1)[:, None])
     if shorter.tokens.shape[1] == batch.tokens.shape[1]:
         return queries == items, False
@@ -194,67 +181,3 @@ def _check_rule(site: HookSite, options: HookOptions, batch: Batch, moving: Tens
             f"The logits do not depend on the attention at query={options.query!r}, but on that at "
             f"position {', '.join(map(str, where))}. Omit query to have the position found."
         )
-
-
-def positions_of(
-    rule: Any, batch: Batch, queries: int, num_prefix_tokens: int, positions_are_items: bool
-) -> Tensor:
-    """Return the query positions of each example (B,P): one, or all for the rule "all".
-
-    In a text that is too short for a numbered position, the nearest one is used.
-    """
-    if rule == "all" or queries == 1:
-        return torch.arange(queries, device=batch.mask.device).expand(len(batch), queries)
-    last_token = _last_token(batch)
-    if positions_are_items:
-        last = last_token + num_prefix_tokens
-    else:
-        last = torch.full_like(last_token, queries - 1)
-    if isinstance(rule, (str, int)):
-        return position_by_rule(rule, last)[:, None]
-    positions = rule(batch)
-    if (
-        not isinstance(positions, Tensor)
-        or positions.shape != last.shape
-        or bool(((positions < 0) | (positions >= queries)).any())
-    ):
-        raise InputError(
-            f"query= must return one position from 0 to {queries - 1} per example, a tensor of "
-            f"shape ({len(batch)},)."
-        )
-    return positions[:, None]
-
-
-def items_of(options: HookOptions, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Return which items may be attended, and which of these are content (B,N) each.
-
-    Tokens that the model puts before the text are not content.
-    """
-    prefix = _prefix(options, batch)
-    allowed = torch.cat([prefix, batch.mask], 1) if options.mask is None else options.mask(batch)
-    shape = (len(batch), options.num_prefix_tokens + batch.tokens.shape[1])
-    if allowed.shape != shape or allowed.dtype != torch.bool:
-        raise InputError(
-            f"mask= must return a bool tensor of shape (B,N) = {shape}, True where an item may be "
-            f"attended; got {tuple(allowed.shape)}, {allowed.dtype}."
-        )
-    return allowed, allowed & torch.cat([~prefix, batch.mask], 1)
-
-
-def real_positions(site: HookSite, options: HookOptions, batch: Batch, positions: Tensor) -> Tensor:
-    """Return which query positions (B,P) are not padding."""
-    if not site.positions_are_items:
-        return torch.ones_like(positions, dtype=torch.bool)
-    return torch.cat([_prefix(options, batch), batch.mask], 1).gather(1, positions)
-
-
-def _prefix(options: HookOptions, batch: Batch) -> Tensor:
-    """Return the mask of the tokens that the model puts before the text: all True."""
-    return torch.ones(
-        len(batch), options.num_prefix_tokens, dtype=torch.bool, device=batch.mask.device
-    )
-
-
-def _last_token(batch: Batch) -> Tensor:
-    """Return the position of the last real token of each text (B,); 0 in an empty text."""
-    return last_position(batch.mask).clamp_min(0)

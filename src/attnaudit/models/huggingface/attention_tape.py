@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from attnaudit.core import masking
+from attnaudit.core.errors import InputError
 from attnaudit.models.huggingface.layers import LayerTape
 from attnaudit.models.interception import SoftmaxTap
 
@@ -147,7 +148,12 @@ def _eager_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]]:
         function = getattr(sys.modules.get(base.__module__), "eager_attention_forward", None)
         if function is not None:
             return function
-    raise TypeError(f"{type(module).__name__} has no eager attention function of its own")
+    raise InputError(
+        f"The attention of {type(module).__name__} cannot be read: its module "
+        f"({type(module).__module__}) was expected to define eager_attention_forward, as in "
+        "transformers, and does not. Write a class with read and decode for the model, or point "
+        "attnaudit.from_hooks at its attention weights."
+    )
 
 
 def _allowed(mask: Tensor | None, weights: Tensor, positions: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from attnaudit.core.unwrapped_models import is_pipeline, is_transformers_model, 
 from attnaudit.models.huggingface import passes
 from attnaudit.models.huggingface.decision import Decision, Verbalisers, find_decision
 from attnaudit.models.huggingface.decode_paths import decode_by, possible_paths
+from attnaudit.models.huggingface.length_limit import length_limit
 from attnaudit.models.huggingface.local_checkpoint import load_saved, rejecting
 from attnaudit.models.huggingface.model import HuggingFaceModel
 from attnaudit.models.huggingface.position import Rule, special_token_ids
@@ -167,7 +168,7 @@ def _wrap(
         heads=_chosen(heads, wiring.heads, "head", None),
         rule=rule,
         token_ids=token_ids,
-        max_length=_limit(max_length, _longest(model, tokenizer)),
+        max_length=length_limit(model, tokenizer, max_length),
         leave_out=leave_out,
     )
     wrapped.paths = _confirmed_paths(wrapped, trial)
@@ -232,27 +233,3 @@ def _chosen(
             f"got {wanted!r}."
         )
     return sorted({number % count for number in numbers})
-
-
-def _limit(wanted: int | None, longest: int | None) -> int | None:
-    """Return the number of tokens at which texts are truncated."""
-    if wanted is not None and longest is not None and wanted > longest:
-        raise InputError(f"max_length is {wanted}, but the model reads at most {longest} tokens.")
-    return wanted if wanted is not None else longest
-
-
-def _longest(model: Any, tokenizer: Any) -> int | None:
-    """Return how many tokens the model can read: the smallest limit of it and its tokenizer."""
-    config = model.config.get_text_config()
-    limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
-    for name, module in model.named_modules():
-        # RoBERTa counts positions from the padding id on.
-        if (
-            name.endswith("position_embeddings")
-            and isinstance(module, nn.Embedding)
-            and module.padding_idx is not None
-        ):
-            limits.append(module.num_embeddings - module.padding_idx - 1)
-    own = getattr(tokenizer, "model_max_length", None)
-    known = [limit for limit in (*limits, own) if isinstance(limit, int) and 0 < limit < 10**6]
-    return min(known, default=None)

@@ -17,7 +17,7 @@ import torch
 from attnaudit.core.errors import InputError
 from attnaudit.models.huggingface.config_check import brings_code, code_not_run, read_config
 from attnaudit.models.huggingface.folder_files import SAVE_AGAIN, in_one_line
-from attnaudit.models.huggingface.head import loader_of
+from attnaudit.models.huggingface.task_head import loader_of
 from attnaudit.models.huggingface.weight_files import stored_numbers
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

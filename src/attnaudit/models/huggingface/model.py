@@ -19,13 +19,14 @@ from attnaudit.models.huggingface.attended_norms import attended_norms
 from attnaudit.models.huggingface.attention_tape import CapturedCall, Tape
 from attnaudit.models.huggingface.decision import Decision
 from attnaudit.models.huggingface.decode_paths import choose_path, decode_by
+from attnaudit.models.huggingface.encoded_texts import Text
 from attnaudit.models.huggingface.labels import class_numbers
 from attnaudit.models.huggingface.layers import LayerTape
 from attnaudit.models.huggingface.passes import Inputs, Wiring
 from attnaudit.models.huggingface.position import Rule, positions_of
 from attnaudit.models.huggingface.rollout import attention_rollout
 from attnaudit.models.huggingface.subwords import Subwords
-from attnaudit.models.huggingface.text_batch import Text, text_batches
+from attnaudit.models.huggingface.text_batch import text_batches
 from attnaudit.models.huggingface.value_zeroing import value_zeroing
 from attnaudit.models.huggingface.words import spell
 

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from attnaudit.core.contract import Batch
-from attnaudit.core.errors import InputError, ItemErrors
-from attnaudit.models.huggingface.words import special_ids, word_numbers, word_numbers_by_marks
+from attnaudit.core.errors import InputError
+from attnaudit.models.huggingface.encoded_texts import Text, encode_all, padded, token_limit
+from attnaudit.models.huggingface.words import special_ids
 
 FORMS = ("delete", "mask", "pad")
-Text = str | tuple[str, str] | list[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,24 +112,24 @@ def text_batches(
     if ids is None:
         width = len(str(len(texts)))
         ids = [f"{index:0{width}d}" for index in range(len(texts))]
-    limit = _limit(tokenizer, max_length)
-    encoded = _encode_all(texts, tokenizer, limit, special_ids(tokenizer))
+    limit = token_limit(tokenizer, max_length)
+    encoded = encode_all(texts, tokenizer, limit, special_ids(tokenizer))
     batches: list[Batch] = []
     for part in _groups_by_length([len(text.ids) for text in encoded], tokens_at_once):
         members = [encoded[index] for index in part]
         types, pair = None, None
         if members[0].types is not None:
-            types = _padded([text.types or [] for text in members])
+            types = padded([text.types or [] for text in members])
         if any(text.pair for text in members):
-            pair = _padded([text.pair or [0] * len(text.ids) for text in members])
+            pair = padded([text.pair or [0] * len(text.ids) for text in members])
         batches.append(
             TextBatch(
                 example_id=tuple(ids[index] for index in part),
-                tokens=_padded([text.ids for text in members]),
-                mask=_padded([[1] * len(text.ids) for text in members]).bool(),
+                tokens=padded([text.ids for text in members]),
+                mask=padded([[1] * len(text.ids) for text in members]).bool(),
                 labels=None if labels is None else torch.tensor([int(labels[i]) for i in part]),
-                word=_padded([text.word for text in members]),
-                special=_padded([text.special for text in members]).bool(),
+                word=padded([text.word for text in members]),
+                special=padded([text.special for text in members]).bool(),
                 types=types,
                 pair=pair,
                 truncated=torch.tensor([text.truncated for text in members]),
@@ -149,73 +149,6 @@ def check_leave_out(leave_out: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Encoded:
-    """The tokens of one text; the lists have one entry per token."""
-
-    ids: list[int]
-    word: list[int]
-    special: list[bool]
-    types: list[int] | None
-    pair: list[int] | None
-    truncated: bool
-
-
-def _encode_all(
-    texts: Sequence[Text], tokenizer: Any, limit: int | None, special: frozenset[int]
-) -> list[_Encoded]:
-    """Encode every text, or raise one error for all the texts that cannot be read."""
-    encoded: list[_Encoded] = []
-    problems: dict[int, str] = {}
-    for index, text in enumerate(texts):
-        result = _encode(text, tokenizer, limit, special)
-        if isinstance(result, str):
-            problems[index] = result
-        else:
-            encoded.append(result)
-    if problems:
-        raise ItemErrors(problems)
-    return encoded
-
-
-def _encode(
-    text: Text, tokenizer: Any, limit: int | None, special_tokens: frozenset[int]
-) -> _Encoded | str:
-    """Return the tokens of a text or a pair, or what is wrong with it."""
-    parts = list(text) if isinstance(text, (list, tuple)) else [text]
-    if not 1 <= len(parts) <= 2 or not all(isinstance(part, str) for part in parts):
-        return f"neither a text nor a pair of texts, got {type(text).__name__}."
-    if not all(part.strip() for part in parts):
-        return "the text is empty. Remove it: there is nothing to attend to."
-    fast = bool(getattr(tokenizer, "is_fast", False))
-    options = {"return_special_tokens_mask": True, "return_offsets_mapping": fast, "verbose": False}
-    try:
-        encoding = tokenizer(*parts, **options)
-    except UnicodeEncodeError:
-        return "the text holds half of a surrogate pair, which is not a character. Remove it."
-    truncated = limit is not None and len(encoding["input_ids"]) > limit
-    if truncated:
-        encoding = tokenizer(*parts, truncation=True, max_length=limit, **options)
-    ids = list(encoding["input_ids"])
-    special = [
-        bool(is_special) or token in special_tokens
-        for is_special, token in zip(encoding["special_tokens_mask"], ids, strict=True)
-    ]
-    if all(special):
-        return f"nothing is left of the text after the tokenizer: {parts[0][:40]!r}. Remove it."
-    if fast:
-        word = word_numbers(parts, encoding["offset_mapping"], encoding.sequence_ids(0), special)
-    else:
-        word = word_numbers_by_marks(tokenizer.convert_ids_to_tokens(ids), special)
-    types = encoding.get("token_type_ids")
-    # A slow tokenizer gives the text of each token by its types, or not at all.
-    text_of_token = encoding.sequence_ids(0) if fast else types
-    pair = None
-    if len(parts) == 2 and text_of_token is not None:
-        pair = [int(index or 0) for index in text_of_token]
-    return _Encoded(ids, word, special, types, pair, truncated)
-
-
 def _check_counts(texts: int, labels: Sequence[int] | None, ids: Sequence[str] | None) -> None:
     """Reject an empty list of texts, and labels or ids of another number."""
     if not texts:
@@ -227,15 +160,6 @@ def _check_counts(texts: int, labels: Sequence[int] | None, ids: Sequence[str] |
             )
 
 
-def _limit(tokenizer: Any, wanted: int | None) -> int | None:
-    """Return the largest number of tokens; a tokenizer without a limit says 10³⁰."""
-    own = getattr(tokenizer, "model_max_length", None)
-    own = int(own) if isinstance(own, (int, float)) and 0 < own < 10**6 else None
-    if wanted is not None and wanted < 1:
-        raise InputError(f"max_length must be at least 1, got {wanted}.")
-    return wanted if wanted is not None else own
-
-
 def _groups_by_length(lengths: list[int], tokens_at_once: int) -> list[list[int]]:
     """Group texts by length, the longest first; a group has at most tokens_at_once tokens."""
     parts: list[list[int]] = []
@@ -245,11 +169,3 @@ def _groups_by_length(lengths: list[int], tokens_at_once: int) -> list[list[int]
         else:
             parts.append([index])
     return parts
-
-
-def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Return the rows as one tensor, padded with 0 on the right."""
-    width = max(len(row) for row in rows)
-    return torch.tensor(
-        [[*map(int, row), *[0] * (width - len(row))] for row in rows], dtype=torch.int64
-    )

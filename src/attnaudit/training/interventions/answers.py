@@ -8,9 +8,18 @@ be one between two trainings.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pandas as pd
+
+from attnaudit.results.number_formats import number, percent
+from attnaudit.training.interventions.answer_numbers import (
+    accuracy_of,
+    held_and_other,
+    in_words,
+    is_known,
+    lost_in_words,
+    with_ends,
+)
 
 MATTERS = 0.02  # of accuracy, as on the card
 NEAR, FAR = 0.35, 0.65  # of the maximum distance, as on the card
@@ -20,10 +29,10 @@ _WIDE = "the interval is too wide"
 
 def without_attention(summary: pd.DataFrame, kind: str) -> str:
     """Is attention needed? kind: "uniform" or "random", the attention it was replaced by."""
-    line = _accuracy(summary)
+    line = accuracy_of(summary)
     if line is None:
         return "Cannot tell whether attention is needed: the accuracy is not known."
-    text = f"Trained with {kind} attention, the model {_lost(*line)}"
+    text = f"Trained with {kind} attention, the model {lost_in_words(*line)}"
     what = "attention" if kind == "uniform" else "attention to chosen words"
     if line[1] > MATTERS:
         return f"{text}: {what} is needed for this task."
@@ -36,13 +45,13 @@ def seeds(summary: pd.DataFrame) -> str:
     """How far apart are models that differ only by seed?"""
     pairs = summary[summary["pair"] != "all"]
     line = summary[summary["pair"] == "all"].iloc[0]
-    if not _known(line, "jsd", "tvd"):
+    if not is_known(line, "jsd", "tvd"):
         return (
             "Cannot tell whether the attention is stable: no distance between the models is known."
         )
     text = (
-        f"Models that differ only by seed have attention {_percent(line['jsd'] / MAXIMUM)} of the "
-        f"maximum distance apart ({_of(line, 'jsd', 'JSD')}; "
+        f"Models that differ only by seed have attention {percent(line['jsd'] / MAXIMUM)} of the "
+        f"maximum distance apart ({in_words(line, 'jsd', 'JSD')}; "
         f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'} of models)"
     )
     low, high = line["jsd_low"] / MAXIMUM, line["jsd_high"] / MAXIMUM
@@ -54,12 +63,12 @@ def seeds(summary: pd.DataFrame) -> str:
         found = f"{text}: the attention depends on the seed in part."
     else:
         found = f"{text}. Cannot tell whether the attention depends on the seed: {_WIDE}."
-    return f"{found} Their predictions differ by {_of(line, 'tvd', 'TVD')}."
+    return f"{found} Their predictions differ by {in_words(line, 'tvd', 'TVD')}."
 
 
 def adversarial(summary: pd.DataFrame) -> str:
     """Can the attention be moved while the predictions stay?"""
-    known = summary[[_known(line, "jsd", "tvd") for _, line in summary.iterrows()]]
+    known = summary[[is_known(line, "jsd", "tvd") for _, line in summary.iterrows()]]
     others, twins = known[known["kind"] == "seed"], known[known["kind"] == "twin"]
     if others.empty or twins.empty:
         missing = "other seed" if others.empty else "twin"
@@ -74,9 +83,10 @@ def adversarial(summary: pd.DataFrame) -> str:
         twin = moved.loc[moved["jsd"].idxmax()]
         return (
             f"Yes, it can be moved: the twin with lam={twin['lam']:g} attends "
-            f"{_of(twin, 'jsd', 'JSD')} away, further than another seed ({_number(jsd)} at most), "
-            f"and predicts as alike as another seed does ({_of(twin, 'tvd', 'TVD')}, "
-            f"other seeds {_number(tvd)} at most). The attention is not the only story."
+            f"{in_words(twin, 'jsd', 'JSD')} away, further than another seed "
+            f"({number(jsd, 2)} at most), and predicts as alike as another seed does "
+            f"({in_words(twin, 'tvd', 'TVD')}, other seeds {number(tvd, 2)} at most). "
+            "The attention is not the only story."
         )
     if ((twins["tvd_low"] > tvd) | (twins["jsd_high"] <= jsd)).all():
         return (
@@ -92,16 +102,14 @@ def adversarial(summary: pd.DataFrame) -> str:
 def guided_mlp(summary: pd.DataFrame) -> str:
     """Does the attention of the base help a context-free model?"""
     lines = {
-        source: _accuracy(summary[summary["attention"] == source], "above uniform")
+        source: accuracy_of(summary[summary["attention"] == source], "above uniform")
         for source in ("the base's", "the twin's")
     }
     base, twin = lines["the base's"], lines["the twin's"]
     if base is None:
         return "Cannot tell whether the base's attention helps: the accuracy is not known."
-    text = (
-        f"With the base's attention, a context-free model {_lost(-base[0], -base[2], -base[1])} "
-        "compared with uniform attention"
-    )
+    change = f"{lost_in_words(-base[0], -base[2], -base[1])} compared with uniform attention"
+    text = f"With the base's attention, a context-free model {change}"
     if base[1] > 0:
         text += ": the attention tells another model something about the words."
     elif base[2] < MATTERS:
@@ -120,15 +128,16 @@ def guided_mlp(summary: pd.DataFrame) -> str:
 
 def fix_representation(summary: pd.DataFrame) -> str:
     """Does the same attention come back on the same representation?"""
-    held, other = _held(summary)
-    if not (_known(held, "jsd") and _known(other, "jsd")):
+    held, other = held_and_other(summary)
+    if not (is_known(held, "jsd") and is_known(other, "jsd")):
         return (
             "Cannot tell whether the same attention comes back: "
             "no distance between the models is known."
         )
     text = (
         "Trained again on the same representation, the attention is "
-        f"{_of(held, 'jsd', 'JSD')} from the first; another seed is {_of(other, 'jsd', 'JSD')} away"
+        f"{in_words(held, 'jsd', 'JSD')} from the first; another seed is "
+        f"{in_words(other, 'jsd', 'JSD')} away"
     )
     if held["jsd_high"] < other["jsd_low"]:
         return (
@@ -145,14 +154,13 @@ def fix_representation(summary: pd.DataFrame) -> str:
 
 def fix_attention(summary: pd.DataFrame) -> str:
     """Does a new encoder do as well under the same attention?"""
-    held, other = _held(summary)
-    if not _known(held, "accuracy_lost"):
+    held, other = held_and_other(summary)
+    if not is_known(held, "accuracy_lost"):
         return "Cannot tell whether a new encoder does as well: the accuracy is not known."
-    text = (
-        f"Under the first model's attention, a new encoder {_lost(*_three(held, 'accuracy_lost'))}"
-    )
-    if _known(other, "accuracy_lost"):
-        text += f" (another seed {_lost(*_three(other, 'accuracy_lost'))})"
+    change = lost_in_words(*with_ends(held, "accuracy_lost"))
+    text = f"Under the first model's attention, a new encoder {change}"
+    if is_known(other, "accuracy_lost"):
+        text += f" (another seed {lost_in_words(*with_ends(other, 'accuracy_lost'))})"
     if held["accuracy_lost_high"] < MATTERS:
         return f"{text}. Yes, it does as well: the attention can be used by another encoder."
     if held["accuracy_lost_low"] > MATTERS:
@@ -165,16 +173,17 @@ def deceptive(summary: pd.DataFrame) -> str:
     mass = "attention on hidden words"
     lines = {str(line["model"]): line for _, line in summary.iterrows()}
     honest, hiding = lines["ordinary"], lines["deceptive"]
-    if not (_known(honest, mass) and _known(hiding, mass)):
+    if not (is_known(honest, mass) and is_known(hiding, mass)):
         return "Cannot tell whether the words can be hidden: no test text has words to hide."
-    text = f"Attention on the hidden words goes from {_of(honest, mass)} to {_of(hiding, mass)}"
+    before, after = in_words(honest, mass), in_words(hiding, mass)
+    text = f"Attention on the hidden words goes from {before} to {after}"
     if hiding[f"{mass}_low"] >= honest[f"{mass}_high"]:
         return f"{text}. No, the model did not learn to hide them."
     if not hiding[f"{mass}_high"] < honest[f"{mass}_low"]:
         return f"{text}. Cannot tell whether the words can be hidden: the intervals overlap."
-    if not _known(hiding, "accuracy_lost"):
+    if not is_known(hiding, "accuracy_lost"):
         return f"{text}. Cannot tell at what cost: the accuracy is not known."
-    text += f", and the model {_lost(*_three(hiding, 'accuracy_lost'))}"
+    text += f", and the model {lost_in_words(*with_ends(hiding, 'accuracy_lost'))}"
     if hiding["accuracy_lost_high"] < MATTERS:
         return f"{text}. Yes, it can hide words it decides by at no cost."
     if hiding["accuracy_lost_low"] > MATTERS:
@@ -187,19 +196,19 @@ def sparsity(summary: pd.DataFrame) -> str:
     shown = ("tau_gradient", "furthest_jsd")
     plain = summary[summary["projection"] == "softmax"].iloc[0]
     others = summary[(summary["projection"] != "softmax") & summary["max_attention"].notna()]
-    if others.empty or not _known(plain, *shown):
+    if others.empty or not is_known(plain, *shown):
         return "Cannot tell whether sparser attention explains better: there is nothing to compare."
     sparse = others.loc[others["max_attention"].idxmax()]
-    if not _known(sparse, *shown):
+    if not is_known(sparse, *shown):
         return (
             "Cannot tell whether sparser attention explains better: "
             "the sparsest model lacks the numbers."
         )
     text = (
         f"From softmax to the sparsest attention ({sparse['projection']} {sparse['value']:g}; "
-        f"one training each), tau with gradients goes from {_of(plain, 'tau_gradient')} to "
-        f"{_of(sparse, 'tau_gradient')}, and the furthest attention with the same prediction from "
-        f"{_of(plain, 'furthest_jsd', 'JSD')} to {_of(sparse, 'furthest_jsd')}"
+        f"one training each), tau with gradients goes from {in_words(plain, 'tau_gradient')} to "
+        f"{in_words(sparse, 'tau_gradient')}, and the furthest attention with the same prediction "
+        f"from {in_words(plain, 'furthest_jsd', 'JSD')} to {in_words(sparse, 'furthest_jsd')}"
     )
     better = sparse["tau_gradient_low"] > plain["tau_gradient_high"] or (
         sparse["furthest_jsd_high"] < plain["furthest_jsd_low"]
@@ -214,58 +223,3 @@ def sparsity(summary: pd.DataFrame) -> str:
     if worse:
         return f"{text}. No, the sparser attention does not explain better."
     return f"{text}. Cannot tell whether sparser attention explains better: the intervals overlap."
-
-
-def _held(summary: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """The line of the model with a frozen part, and that of the other seed."""
-    lines = {str(line["model"]): line for _, line in summary.iterrows()}
-    return lines["held"], lines["other seed"]
-
-
-def _accuracy(
-    summary: pd.DataFrame, column: str = "difference"
-) -> tuple[float, float, float] | None:
-    """(difference, low, high) of the line of accuracy, if all are known."""
-    line = summary[summary["metric"] == "accuracy"].iloc[0]
-    found = tuple(float(line[name]) for name in (column, "low", "high"))
-    return None if any(math.isnan(value) for value in found) else (found[0], found[1], found[2])
-
-
-def _three(line: pd.Series, name: str) -> tuple[float, float, float]:
-    return float(line[name]), float(line[f"{name}_low"]), float(line[f"{name}_high"])
-
-
-def _known(line: pd.Series, *names: str) -> bool:
-    return not any(math.isnan(value) for name in names for value in _three(line, name))
-
-
-def _of(line: pd.Series, name: str, unit: str = "") -> str:
-    """ "JSD 0.12 [0.10, 0.14]"."""
-    value, low, high = _three(line, name)
-    return f"{f'{unit} ' if unit else ''}{_number(value)} [{_number(low)}, {_number(high)}]"
-
-
-def _lost(lost: float, low: float, high: float) -> str:
-    if round(100 * lost, 1) >= 0:
-        return f"loses {_points(lost)} points of accuracy [{_points(low)}, {_points(high)}]"
-    return f"gains {_points(-lost)} points of accuracy [{_points(-high)}, {_points(-low)}]"
-
-
-def _points(share: float) -> str:
-    return (
-        f"{100 * share:.1f}".removeprefix("-")
-        if round(100 * share, 1) == 0
-        else f"{100 * share:.1f}"
-    )
-
-
-def _number(value: Any) -> str:
-    return (
-        f"{float(value):.2f}".removeprefix("-")
-        if round(float(value), 2) == 0
-        else f"{float(value):.2f}"
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

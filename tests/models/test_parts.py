@@ -11,9 +11,8 @@ import pytest
 import torch
 from torch import nn
 
-from attnaudit.cli.check_target import random_batch
 from attnaudit.core.contract import Batch
-from attnaudit.data import load
+from attnaudit.data import load, random_batch
 from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.laws.checks import check_model
 from attnaudit.laws.report import LawReport
