@@ -50,24 +50,32 @@ def test_values_equal_those_of_each_draw_in_numpy() -> None:
         k = min(3, length - 1)
         largest = max(jensenshannon(own, one) ** 2 for one in np.eye(length))
         for name, size in SIZES.items():
-            overlaps, shares, kept = [], [], []
+            overlaps, weights, shares, kept = [], [], [], []
             for draw in range(4):
                 noisy = noisy_record(model, batch, index, draw, size)
                 kept.append(int(noisy.predicted[0]) == int(record.predicted[index]))
                 if kept[-1] and length > 1:
                     other = shown_weights(noisy, 0)
                     overlaps.append(len(top(own, k) & top(other, k)) / k)
+                    weights.append(own[list(top(other, k))].sum() / own[list(top(own, k))].sum())
                     shares.append(jensenshannon(own, other) ** 2 / largest)
             same(values["", f"same_decision_{name}"][index], np.mean(kept))
             some_changed = some_changed or not all(kept)
-            for metric, expected in (("top_k_overlap", overlaps), ("jsd_share", shares)):
+            of_draws = {
+                "top_k_overlap": overlaps,
+                "top_weight_kept": weights,
+                "jsd_share": shares,
+            }
+            for metric, expected in of_draws.items():
                 value = values["", f"{metric}_{name}"][index]
                 same(value, np.mean(expected) if expected else np.nan, 1e-9)
             by_chance = values["random", f"top_k_overlap_{name}"][index]
             same(by_chance, k / length if overlaps else np.nan)
+            floor = k / length / own[list(top(own, k))].sum() if overlaps else np.nan
+            same(values["random", f"top_weight_kept_{name}"][index], floor, 1e-9)
     assert some_changed
     assert values["", "top_k_overlap_60"].nanmean() < values["", "top_k_overlap_5"].nanmean()
-    for metric in ("top_k_overlap", "jsd_share", "same_decision"):
+    for metric in ("top_k_overlap", "top_weight_kept", "jsd_share", "same_decision"):
         same(values["", metric], values["", f"{metric}_5"])
 
 

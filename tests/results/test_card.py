@@ -102,7 +102,7 @@ def far(share: float, upper: float | None = None, kind: str = "") -> list[dict[s
 
 def kept(share: float) -> list[dict[str, object]]:
     """The number of "is it stable?" under noise."""
-    return [line("noise_stability/top_k_overlap", share)]
+    return [line("noise_stability/top_weight_kept", share)]
 
 
 ENOUGH = {
@@ -294,7 +294,7 @@ def test_a_bound_that_is_not_reached_is_said() -> None:
 
 
 def test_it_is_stable_by_the_top_words_that_stay_under_noise() -> None:
-    for value, expected in both_sides(Question.STABLE.thresholds["noise_stability/top_k_overlap"]):
+    for value, expected in both_sides(Question.STABLE.thresholds["noise_stability/top_weight_kept"]):
         assert answer(Question.STABLE, *kept(value)).answer == expected
 
 

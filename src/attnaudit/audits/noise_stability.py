@@ -52,6 +52,13 @@ def _metrics(ending: str, noise: str) -> dict[str, Metric]:
             1.0,
             SHARE,
         ),
+        f"top_weight_kept{ending}": Metric(
+            f"weight of the words that are the top ones under {noise} noise, as a share of the "
+            "weight of the top words",
+            f"top_weight_kept{ending}@random",
+            1.0,
+            SHARE,
+        ),
         f"jsd_share{ending}": Metric(
             f"JSD to the attention under noise, as a share of the furthest any could be, {noise} "
             "noise; lower is better",
@@ -109,7 +116,9 @@ def noise_stability(
     dict of Tensor (B,)
         Per size S: `top_k_overlap_S` of the lists of the k most attended words, k = 3 or, in a text
         of fewer than four words, all but one (floor: the measure "random", lists of the same sizes
-        drawn at random); `jsd_share_S`; both NaN if no draw keeps the decision, or with a single
+        drawn at random); `top_weight_kept_S`, the weight on the list under noise as a share of that
+        on the list itself: where one word holds all weight, the order of the rest does not count;
+        `jsd_share_S`; all NaN if no draw keeps the decision, or with a single
         word. `same_decision_S`, over all draws. Without a size: the values at 5 %.
     """
     own = heatmap(record)
@@ -179,8 +188,13 @@ def _compared(record: Record, own: Heatmap, fresh: Record) -> dict[tuple[str, st
     overlap = (lists[0] & lists[1]).sum(-1) / longest
     furthest = masking.fill(one_hot_jsd(own.weights), own.words, 0.0).amax(-1)
     share = statistics.jsd(own.weights, other, own.words) / furthest
+    on_lists = [masking.total(own.weights, each) for each in lists]
+    kept = (on_lists[1] / on_lists[0]).clamp_max(1)  # a tie makes a list longer
+    by_chance = (lengths[1] / count / on_lists[0]).clamp_max(1)
     several = (count > 1) & (shortest > 0)  # uniform attention has no list
     compared = {
+        ("", "top_weight_kept"): kept.where(several & same, torch.nan),
+        ("random", "top_weight_kept"): by_chance.where(several & same, torch.nan),
         ("", "top_k_overlap"): overlap.where(several & same, torch.nan),
         # Of a fixed list, a random one of the same length holds this share on average.
         ("random", "top_k_overlap"): (shortest / count).where(several & same, torch.nan),

@@ -126,7 +126,7 @@ class Question(Enum):
         "stable",
         "is it stable?",
         {
-            "noise_stability/top_k_overlap": Thresholds(yes=0.8, no=0.5),
+            "noise_stability/top_weight_kept": Thresholds(0.8, 0.5, relative=True),
             "stability/jsd_share": Thresholds(yes=0.35, no=0.65),
         },
         "whether the words that are attended whatever the noise or the training are the right "

@@ -38,6 +38,8 @@ MEANINGS = {
     "(1: the maximum)",
     "furthest/upper_share": "distance beyond which no attention gives the same prediction",
     "furthest/jsd": "the distance in nats (Jensen–Shannon divergence, JSD; never more than 0.69)",
+    "noise_stability/top_weight_kept": "weight that the most attended words keep under small noise "
+    "(floor: random words)",
     "noise_stability/top_k_overlap": "most attended words that stay the same under small noise",
     "noise_stability/jsd_share": "distance to the attention under small noise (1: the maximum)",
     "stability/jsd_share": "distance to another training's attention (1: the maximum)",

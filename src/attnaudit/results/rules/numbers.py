@@ -46,7 +46,9 @@ class Numbers:
         It does not without an interval, nor if it is undefined for all but a few examples.
         """
         line = self._line(name, group)
-        if line is None or math.isnan(line.low) or self._values(line) < _MIN_VALUES:
+        if line is None or self._values(line) < _MIN_VALUES:
+            return None
+        if math.isnan(line.low) and math.isnan(getattr(line, "relative_low", math.nan)):
             return None
         return Finding(
             name=f"{line.audit}/{name.partition('/')[2]}",

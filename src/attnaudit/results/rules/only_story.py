@@ -20,7 +20,14 @@ def only_story(numbers: Numbers) -> Answer:
     in_nats = numbers.known("furthest/jsd")
     for names in (_STRICT, _PLAIN):
         share, upper = (numbers(name) for name in names)
-        if share is not None and upper is not None and share.nan_share <= MAX_UNDEFINED:
+        if (
+            share is not None
+            and upper is not None
+            and share.nan_share <= MAX_UNDEFINED
+            and (
+                share.low <= upper.high  # not NaN: both have an interval
+            )
+        ):
             break
     else:
         reason = (

@@ -21,7 +21,12 @@ from attnaudit.results.rules.numbers import Numbers
 
 _MIN_AGREEMENT = 0.2  # tau of two trainings, below which they rank the words differently
 _MIN_SAME = 0.9  # decisions that other trainings share; the card says so if there are fewer
-_OTHERS = ("noise_stability/jsd_share", "stability/tau", "stability/same_decision")
+_OTHERS = (
+    "noise_stability/top_k_overlap",
+    "noise_stability/jsd_share",
+    "stability/tau",
+    "stability/same_decision",
+)
 
 
 def stable(numbers: Numbers, about: dict[str, Any]) -> Answer:
@@ -58,9 +63,8 @@ def stable(numbers: Numbers, about: dict[str, Any]) -> Answer:
 
 
 def _under_noise(noise: Judgement) -> str:
-    words = (
-        f"under small noise {percent(noise.finding.value)} of the most attended words stay the same"
-    )
+    share = max(noise.finding.relative, 0.0)
+    words = f"under small noise the most attended words keep {percent(share)} of their lead"
     return words + (in_class(noise) or (OPEN if noise.is_open else ""))
 
 
