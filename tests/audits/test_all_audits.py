@@ -117,6 +117,7 @@ UNDEFINED = {
     "flip_fraction": "the decision never flips",
     "furthest": "one word has no other attention",
     "erasure": "nothing is left of the text",
+    "noise_stability": "embeddings that are all 0 give the noise no scale",
     "position": "one word, or words all alike, have no top word; one text has no profile of others",
 }
 
