@@ -119,6 +119,7 @@ UNDEFINED = {
     "flip_fraction": "the decision never flips",
     "furthest": "one word has no other attention",
     "erasure": "nothing is left of the text",
+    "noise_stability": "embeddings that are all 0 give the noise no scale",
     "position": "one word, or words all alike, have no top word; one text has no profile of others",
     "erasure_forms": "one word has no top words, or the model has no replacement token",
     "erasure_limits": "one word has no order, or the text is not chosen",

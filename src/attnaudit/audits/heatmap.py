@@ -46,8 +46,8 @@ def heatmap(record: Record) -> Heatmap:
     --------
     >>> from attnaudit.models.glass import Glass, glass_batch
     >>> weights, words = heatmap(Glass("oracle").read(glass_batch(3)))
-    >>> weights.sum(-1)
-    tensor([1., 1., 1.], dtype=torch.float64)
+    >>> weights.shape, words.shape
+    (torch.Size([3, 14]), torch.Size([3, 14]))
     """
     words = record.content & record.mask.any(1)
     total = masking.fill(record.alpha.detach().double(), record.mask).sum(1)
