@@ -37,8 +37,8 @@ def bootstrap(
     Studentised bootstrap (bootstrap-t, Efron 1982) in general, Wilson's interval (1927) if all
     values are 0 or 1, that of Bonett & Price (2012) if all are -1, 0 or 1. If all values are
     equal, as far as the share of other values that a sample of this size can miss (Wilson) may
-    move the mean within the limits. Withheld (NaN) where no method covers as often as it claims; the rules
-    and the measured coverage are in docs/statistics.md.
+    move the mean within the limits. Withheld (NaN) where no method covers as often as it claims;
+    the rules and the measured coverage are in docs/statistics.md.
 
     Parameters
     ----------

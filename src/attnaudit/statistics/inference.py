@@ -61,6 +61,7 @@ def over_seeds(
     *,
     limits: tuple[float, float] | None = None,
     level: float = 0.95,
+    resamples: int = 2000,
     seed: int = 0,
 ) -> Spread:
     """A mean over seeds and texts with its interval.
@@ -80,8 +81,8 @@ def over_seeds(
     limits : (float, float), optional
         The smallest and largest possible value.
     level : float
-    seed : int
-        Of the resamples of texts.
+    resamples, seed : int
+        Of the texts.
 
     Returns
     -------
@@ -95,32 +96,59 @@ def over_seeds(
     0.6667
     """
     values = np.atleast_2d(np.asarray(values, dtype=float))
+    found = over_seeds_of_columns(
+        values[:, :, None], limits=limits, level=level, resamples=resamples, seed=seed
+    )
+    return Spread(*(float(part[0]) for part in found))
+
+
+def over_seeds_of_columns(
+    values: np.ndarray,
+    *,
+    limits: tuple[float, float] | None = None,
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`over_seeds` of M metrics at once, (S,n,M): estimates, low and high ends, (M,) each.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(0).normal(size=(3, 50, 2)) + [0, 1]
+    >>> estimate, low, high = over_seeds_of_columns(values)
+    >>> bool((low < estimate).all() and (estimate < high).all())
+    True
+    """
     known = ~np.isnan(values)
-    if not known.any(1).all():
-        return Spread(math.nan, math.nan, math.nan)
-    of_seed = np.nanmean(values, axis=1)
-    estimate = float(of_seed.mean())
-    values, known = values[:, known.any(0)], known[:, known.any(0)]
-    seeds, texts = values.shape
-    if seeds < 2:
-        return Spread(estimate, math.nan, math.nan)
-    of_text = np.nanmean(values - of_seed[:, None], axis=0)
-    residual = np.where(known, values - of_seed[:, None] - of_text, 0.0)
-    degrees = max(1, known.sum() - seeds - texts + 1)
-    noise = (residual**2).sum() / degrees / known.sum() / 2
-    # Without gaps the plain means, so that rates stay exactly 0 and 1.
-    plain = values.mean(0) if known.all() else of_text + estimate
-    interval = bootstrap(torch.from_numpy(plain), limits=limits, level=level, seed=seed)
-    squared_error = float(plain.var(ddof=1)) / texts if texts > 1 else math.nan
-    share = max(0.0, 1 - noise / squared_error) if squared_error > 0 else 1.0
+    seeds, texts = values.shape[:2]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        filled = np.where(known, values, 0.0)
+        of_seed = filled.sum(1) / known.sum(1)  # (S,M)
+        estimate = of_seed.mean(0)
+        gaps = np.where(known, values - of_seed[:, None], 0.0)
+        of_text = gaps.sum(0) / known.sum(0)  # (n,M), NaN where no seed has the text
+        count = (~np.isnan(of_text)).sum(0)
+        residual = np.where(known, gaps - of_text, 0.0)
+        size = known.sum((0, 1))
+        noise = (residual**2).sum((0, 1)) / np.maximum(1, size - seeds - count + 1) / size / 2
+        # Without gaps the plain means, so that rates stay exactly 0 and 1.
+        plain = np.where(known.all((0, 1)), values.mean(0), of_text + estimate)
+        if seeds < 2:
+            return estimate, np.full_like(estimate, np.nan), np.full_like(estimate, np.nan)
+        interval = bootstrap(
+            torch.from_numpy(plain), limits=limits, level=level, resamples=resamples, seed=seed
+        )
+        centred = np.nan_to_num(plain - np.nansum(plain, 0) / count)
+        squared_error = (centred**2).sum(0) / (count - 1) / count
+        share = np.where(squared_error > 0, np.maximum(0.0, 1 - noise / squared_error), 1.0)
     t = float(stats.t.ppf((1 + level) / 2, seeds - 1))
-    between = t**2 * max(0.0, float(of_seed.var(ddof=1)) / seeds - noise)
-    middle = float(interval.estimate)
-    low = estimate - math.sqrt(between + share * (middle - float(interval.low)) ** 2)
-    high = estimate + math.sqrt(between + share * (float(interval.high) - middle) ** 2)
-    if limits is not None and not math.isnan(low):
-        low, high = max(low, limits[0]), min(high, limits[1])
-    return Spread(estimate, low, high)
+    between = t**2 * np.maximum(0.0, of_seed.var(0, ddof=1) / seeds - noise)
+    middle, low, high = (part.numpy() for part in interval[:3])
+    low = estimate - np.sqrt(between + share * (middle - low) ** 2)
+    high = estimate + np.sqrt(between + share * (high - middle) ** 2)
+    if limits is not None:
+        low, high = np.maximum(low, limits[0]), np.minimum(high, limits[1])
+    return estimate, low, high
 
 
 def length_matched(
