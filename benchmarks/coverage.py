@@ -16,12 +16,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
+from scipy import stats
 
 from attnaudit.statistics import Interval, bootstrap
-from attnaudit.statistics.inference import over_seeds_of_columns
 from attnaudit.statistics.rates import signed_rate_interval
 from attnaudit.statistics.ratios import bootstrap_ratio
 from attnaudit.statistics.score_differences import auc_difference, f1_difference_of_counts
+from attnaudit.statistics.seeds import over_seeds_of_columns
 
 SIMULATIONS = 4000
 FEWER_SIMULATIONS = 2000  # where each takes more memory or time
@@ -97,20 +98,22 @@ SEED_NOISE = {"seed noise dominates": 9.0, "equal": 1.0, "negligible": 0.0}
 
 
 def means(draw: np.random.Generator) -> Iterator[dict]:
-    cells = {f"mean, {name}": cell for name, cell in MEANS.items()}
-    cells |= {
-        f"rate {rate}": (
-            lambda draw, shape, rate=rate: (draw.random(shape) < rate).astype(float),
-            rate,
-            SHARE,
-        )
-        for rate in RATES
-    }
-    for name, (sample, truth, limits) in cells.items():
+    for name, (sample, truth, limits) in MEANS.items():
         for size in SIZES:
             values = torch.from_numpy(sample(draw, (size, SIMULATIONS)))
             made = bootstrap(values, limits=limits, resamples=RESAMPLES)
-            yield _line(name, size, made, truth)
+            yield _line(f"mean, {name}", size, made, truth)
+
+
+def rates(_: np.random.Generator) -> Iterator[dict]:
+    """Exactly: by all numbers of hits and their probabilities."""
+    for rate in RATES:
+        for size in SIZES:
+            hits = np.arange(size + 1)
+            values = torch.from_numpy((np.arange(size)[:, None] < hits).astype(float))
+            made = bootstrap(values, limits=SHARE)
+            chances = stats.binom.pmf(hits, size, rate)
+            yield _line(f"rate {rate}", size, made, rate, chances=torch.from_numpy(chances))
 
 
 def ratios(draw: np.random.Generator) -> Iterator[dict]:
@@ -181,18 +184,16 @@ def aucs(draw: np.random.Generator) -> Iterator[dict]:
 
 
 def seeds(draw: np.random.Generator) -> Iterator[dict]:
-    for count in (2, 3, 5, 10):
-        for name, noise in SEED_NOISE.items():
-            for size in (20, 100, 500):
-                between = math.sqrt(noise * count / size)
-                shape = (count, size, FEWER_SIMULATIONS)
-                values = draw.normal(0, 0.7, shape)
-                values += draw.normal(size=shape[1:]) + draw.normal(
-                    0, between, (count, 1, FEWER_SIMULATIONS)
-                )
-                _, low, high = over_seeds_of_columns(values, resamples=RESAMPLES)
-                made = torch.from_numpy(low), torch.from_numpy(high)
-                yield _line(f"{count} seeds, {name}", size, made, 0.0)
+    for count, (name, noise), size in itertools.product((2, 3, 5, 10), SEED_NOISE.items(), SIZES):
+        between = math.sqrt(noise * count / size)
+        ends = []
+        for _ in range(4):  # to bound the memory
+            shape = (count, size, FEWER_SIMULATIONS // 4)
+            values = draw.normal(0, 0.7, shape) + draw.normal(size=shape[1:])
+            values += draw.normal(0, between, (count, 1, shape[2]))
+            ends.append(np.stack(over_seeds_of_columns(values, resamples=RESAMPLES)[1:]))
+        low, high = torch.from_numpy(np.concatenate(ends, 1))
+        yield _line(f"{count} seeds, {name}", size, (low, high), 0.0)
 
 
 def _stack(made: list) -> tuple[torch.Tensor, torch.Tensor]:
@@ -200,19 +201,32 @@ def _stack(made: list) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _line(
-    name: str, size: int, made: Interval | tuple[torch.Tensor, torch.Tensor], truth: float
+    name: str,
+    size: int,
+    made: Interval | tuple[torch.Tensor, torch.Tensor],
+    truth: float,
+    *,
+    chances: torch.Tensor | None = None,
 ) -> dict:
+    """The shares of intervals that are shown, and of these that cover; chances: exact weights."""
     low, high = (made.low, made.high) if isinstance(made, Interval) else made
-    shown = ~low.isnan()
-    covers = ((low <= truth + 1e-12) & (high >= truth - 1e-12))[shown].double()
+    weight = torch.full_like(low, 1 / len(low)) if chances is None else chances
+    shown = (~low.isnan()).double() * weight
+    share = {
+        column: float((where.double() * shown).sum() / shown.sum())
+        for column, where in (
+            ("coverage", (low <= truth + 1e-12) & (high >= truth - 1e-12)),
+            ("too_high", low > truth + 1e-12),
+            ("too_low", high < truth - 1e-12),
+        )
+    }
+    simulations = len(low) if chances is None else "exact"
     return {
         "interval": name,
         "n": size,
-        "simulations": len(low),
-        "shown": float(shown.double().mean()),
-        "coverage": float(covers.mean()) if len(covers) else math.nan,
-        "too_high": float((low > truth + 1e-12)[shown].double().mean()),
-        "too_low": float((high < truth - 1e-12)[shown].double().mean()),
+        "simulations": simulations,
+        "shown": float(shown.sum()),
+        **share,
     }
 
 
@@ -239,7 +253,7 @@ def main() -> None:
     torch.set_num_threads(1)
     start = time.time()
     lines = []
-    for part in (means, ratios, scores, aucs, seeds):
+    for part in (means, rates, ratios, scores, aucs, seeds):
         draw = np.random.default_rng([2024, len(part.__name__), ord(part.__name__[0])])
         lines += list(part(draw))
         print(f"{part.__name__}: {time.time() - start:.0f} s", flush=True)

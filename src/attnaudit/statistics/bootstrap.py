@@ -104,7 +104,9 @@ def bootstrap(
 def _limits(limits: Tensor | tuple[float, float] | None, columns: Tensor) -> tuple[Tensor, Tensor]:
     """The smallest and largest possible value of each column, (M,) each."""
     unknown = (torch.nan, torch.nan)
-    given = torch.as_tensor(unknown if limits is None else limits).to(columns)
+    given = torch.as_tensor(
+        unknown if limits is None else limits, dtype=columns.dtype, device=columns.device
+    )
     if given.shape[-1:] != (2,) or given.dim() > 2:
         raise InputError(f"limits must be (2,) or (M,2); got {tuple(given.shape)}.")
     both = given.expand(columns.shape[1], 2)
