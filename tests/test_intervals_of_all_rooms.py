@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from attnaudit.audits.corpus.information import adjusted, plug_in
 from attnaudit.audits.corpus.rank_correlation import information_by_rank, tau_interval, weighted_tau
-from attnaudit.audits.declaration import Declaration
+from attnaudit.audits.declaration import Declaration, Metric
 from attnaudit.results.summary import summarise
 from attnaudit.training.comparisons import compare_performance
 from attnaudit.training.comparisons.correlations import kendall_with_interval
@@ -21,7 +21,7 @@ from attnaudit.training.interventions.context import mean_with_interval
 from interval_cases import is_sound, matrix
 
 
-@given(st.data(), st.integers(1, 12))
+@given(st.data(), st.integers(1, 24))
 @settings(max_examples=30, deadline=None)
 def test_the_interval_of_a_line_of_the_summary_and_of_an_intervention_is_sound(
     data: st.DataObject, count: int
@@ -30,18 +30,22 @@ def test_the_interval_of_a_line_of_the_summary_and_of_an_intervention_is_sound(
     keys = [("a", "", "x", 0), ("a", "", "x", 1)]
     predicted = np.array(data.draw(st.lists(st.integers(0, 1), min_size=count, max_size=count)))
     made = summarise(
-        torch.from_numpy(values), keys, predicted, ["no", "yes"], {"a": Declaration("?", {})}
+        torch.from_numpy(values),
+        keys,
+        predicted,
+        ["no", "yes"],
+        {"a": Declaration("?", {"x": Metric("", 0.0, 1.0)})},
     )
     for line in made.itertuples():
         assert is_sound(line.mean, line.low, line.high, least=0, most=1)
-    line = mean_with_interval(pd.Series(values[:, 0]), "x", 0)
+    line = mean_with_interval(pd.Series(values[:, 0]), "x", 0, (0.0, 1.0))
     assert is_sound(line["x"], line["x_low"], line["x_high"], least=0, most=1)
 
 
-@given(st.data(), st.integers(1, 12), st.sampled_from([2, 3]), st.sampled_from([1, 3, 200]))
+@given(st.data(), st.integers(1, 24), st.sampled_from([2, 3]))
 @settings(max_examples=60, deadline=None)
 def test_the_interval_of_a_difference_in_performance_is_sound(
-    data: st.DataObject, count: int, classes: int, resamples: int
+    data: st.DataObject, count: int, classes: int
 ) -> None:
     labels = torch.tensor(
         data.draw(st.lists(st.integers(0, classes - 1), min_size=count, max_size=count))
@@ -53,9 +57,9 @@ def test_the_interval_of_a_difference_in_performance_is_sound(
         for _ in range(2)
     ]
     pair = [torch.nn.functional.one_hot(each, classes).float() for each in probs]
-    for line in compare_performance(labels, *pair, resamples=resamples).itertuples():
+    for line in compare_performance(labels, *pair).itertuples():
         assert is_sound(line.difference, line.low, line.high, least=-1, most=1)
-        assert count > 1 or math.isnan(line.low)
+        assert count >= 10 or math.isnan(line.low)
 
 
 @given(st.data(), st.integers(3, 9))

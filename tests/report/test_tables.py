@@ -193,7 +193,7 @@ def test_a_mean_of_one_example_is_printed_without_an_interval(run: Run) -> None:
     assert (
         with_interval(0.5, None, None)
         == with_interval(0.5, float("nan"), float("nan"))
-        == "0.500, no interval (one example)"
+        == "0.500, no interval (too few values)"
     )
     assert with_interval(0.5, 0.4, 0.6) == "0.500 [0.400, 0.600]"
     assert with_interval(None, None, None) == "–"
@@ -202,7 +202,7 @@ def test_a_mean_of_one_example_is_printed_without_an_interval(run: Run) -> None:
     about = {**run.results.about, "run": {**details, "performance": performance}}
     single = replace(run, results=replace(run.results, about=about))
     table = OF_RUNS["runs"]([single])
-    assert table.printed["test accuracy"].iloc[0].endswith("no interval (one example)")
+    assert table.printed["test accuracy"].iloc[0].endswith("no interval (too few values)")
     assert np.isnan(table.numbers["test accuracy low"].iloc[0])
 
 

@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, norm
+from scipy.stats import t as student
 
 from attnaudit.core.errors import InputError
 from attnaudit.statistics.inference import (
@@ -54,7 +55,7 @@ def test_the_interval_over_seeds_covers_what_another_seed_would_give() -> None:
         values = np.stack([draw.normal() + 0.01 * draw.normal(size=50) for _ in range(8)])
         found = over_seeds(values, resamples=400)
         covered += found.low <= 0 <= found.high
-    assert covered >= 48  # 95 % in theory; the bootstrap of eight values is a little narrow
+    assert covered >= 53  # 95 % in theory
 
 
 def test_the_same_model_again_is_no_new_evidence() -> None:
@@ -84,6 +85,26 @@ def test_an_interval_over_seeds_and_texts_covers_the_mean_over_all_seeds_and_tex
     assert covered >= 88
 
 
+def test_the_noise_of_seeds_and_texts_is_added_and_what_both_contain_is_counted_once() -> None:
+    draw = np.random.default_rng(7)
+    values = draw.normal(size=400) + draw.normal(0, 0.1, (6, 1)) + draw.normal(size=(6, 400))
+    found = over_seeds(values)
+    of_seed, of_text = values.mean(1), values.mean(0)
+    residual = values - of_seed[:, None] - of_text + values.mean()
+    noise = (residual**2).sum() / (5 * 399) / values.size
+    squared = student.ppf(0.975, 5) ** 2 * (of_seed.var(ddof=1) / 6 - noise / 2)
+    squared += student.ppf(0.975, 399) ** 2 * (of_text.var(ddof=1) / 400 - noise / 2)
+    assert (found.high - found.low) / 2 == pytest.approx(math.sqrt(squared), rel=0.03)
+
+
+def test_over_seeds_texts_decide_whether_there_is_an_interval() -> None:
+    draw = np.random.default_rng(8)
+    assert math.isnan(over_seeds(draw.random((3, 9))).low)
+    assert not math.isnan(over_seeds(draw.random((3, 10))).low)
+    ones = over_seeds(np.ones((3, 40)), limits=(0.0, 1.0))
+    assert 0.9 < ones.low < 1 == ones.high
+
+
 def test_seeds_with_texts_of_their_own_are_the_two_variances_added() -> None:
     draw = np.random.default_rng(2)
     values = np.full((20, 4000), math.nan)
@@ -91,12 +112,9 @@ def test_seeds_with_texts_of_their_own_are_the_two_variances_added() -> None:
         values[seed, 200 * seed : 200 * (seed + 1)] = seed_mean + draw.normal(size=200)
     found = over_seeds(values, resamples=4000)
     means, spreads = np.nanmean(values, 1), np.nanvar(values, 1)
-    # Variance of a resampled mean: between the drawn seeds and within each; a seed that is drawn
-    # twice has the same texts.
-    expected = means.var() / 20 + spreads.mean() / 200 * (1 / 20 + 19 / 400)
-    assert (found.high - found.low) / (2 * norm.ppf(0.975)) == pytest.approx(
-        math.sqrt(expected), rel=0.06
-    )
+    between, within = means.var(ddof=1) / 20, spreads.mean() / 4000
+    reach = math.sqrt(student.ppf(0.975, 19) ** 2 * between + norm.ppf(0.975) ** 2 * within)
+    assert (found.high - found.low) / 2 == pytest.approx(reach, rel=0.01)
     assert found.estimate == pytest.approx(means.mean())
 
 

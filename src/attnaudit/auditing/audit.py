@@ -247,7 +247,7 @@ def _majority(batches: list[Batch]) -> float | None:
 
 
 def _accuracy(examples: pd.DataFrame, seed: int) -> dict[str, float | None] | None:
-    """Accuracy with its interval (None with fewer than 10 examples); None unless all have labels."""
+    """Accuracy with its interval (None with fewer than 10 texts); None unless all have labels."""
     if (examples["label"] < 0).any():
         return None
     correct = torch.from_numpy((examples["label"] == examples["predicted"]).to_numpy(float))

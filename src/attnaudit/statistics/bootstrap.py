@@ -37,8 +37,8 @@ def bootstrap(
     Studentised bootstrap (bootstrap-t, Efron 1982) in general, Wilson's interval (1927) if all
     values are 0 or 1, that of Bonett & Price (2012) if all are -1, 0 or 1. If all values are
     equal, as far as the share of other values that a sample of this size can miss (Wilson) may
-    move the mean within the limits. Withheld (NaN) where no method covers as often as it claims; the rules
-    and the measured coverage are in docs/statistics.md.
+    move the mean within the limits. Withheld (NaN) where no method covers as often as it claims;
+    the rules and the measured coverage are in docs/statistics.md.
 
     Parameters
     ----------
@@ -104,7 +104,9 @@ def bootstrap(
 def _limits(limits: Tensor | tuple[float, float] | None, columns: Tensor) -> tuple[Tensor, Tensor]:
     """The smallest and largest possible value of each column, (M,) each."""
     unknown = (torch.nan, torch.nan)
-    given = torch.as_tensor(unknown if limits is None else limits).to(columns)
+    given = torch.as_tensor(
+        unknown if limits is None else limits, dtype=columns.dtype, device=columns.device
+    )
     if given.shape[-1:] != (2,) or given.dim() > 2:
         raise InputError(f"limits must be (2,) or (M,2); got {tuple(given.shape)}.")
     both = given.expand(columns.shape[1], 2)

@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy import stats
 from torch import Tensor
 
 from attnaudit.core import randomness
 from attnaudit.core.errors import InputError
-from attnaudit.statistics.bootstrap import bootstrap
 from attnaudit.statistics.interval_ends import percentile_ends
+from attnaudit.statistics.seeds import over_seeds_of_columns
 
 _Z = 1.959963984540054  # the normal quantile of a 95 % interval
 
@@ -61,6 +60,7 @@ def over_seeds(
     *,
     limits: tuple[float, float] | None = None,
     level: float = 0.95,
+    resamples: int = 2000,
     seed: int = 0,
 ) -> Spread:
     """A mean over seeds and texts with its interval.
@@ -80,8 +80,8 @@ def over_seeds(
     limits : (float, float), optional
         The smallest and largest possible value.
     level : float
-    seed : int
-        Of the resamples of texts.
+    resamples, seed : int
+        Of the texts.
 
     Returns
     -------
@@ -95,32 +95,10 @@ def over_seeds(
     0.6667
     """
     values = np.atleast_2d(np.asarray(values, dtype=float))
-    known = ~np.isnan(values)
-    if not known.any(1).all():
-        return Spread(math.nan, math.nan, math.nan)
-    of_seed = np.nanmean(values, axis=1)
-    estimate = float(of_seed.mean())
-    values, known = values[:, known.any(0)], known[:, known.any(0)]
-    seeds, texts = values.shape
-    if seeds < 2:
-        return Spread(estimate, math.nan, math.nan)
-    of_text = np.nanmean(values - of_seed[:, None], axis=0)
-    residual = np.where(known, values - of_seed[:, None] - of_text, 0.0)
-    degrees = max(1, known.sum() - seeds - texts + 1)
-    noise = (residual**2).sum() / degrees / known.sum() / 2
-    # Without gaps the plain means, so that rates stay exactly 0 and 1.
-    plain = values.mean(0) if known.all() else of_text + estimate
-    interval = bootstrap(torch.from_numpy(plain), limits=limits, level=level, seed=seed)
-    squared_error = float(plain.var(ddof=1)) / texts if texts > 1 else math.nan
-    share = max(0.0, 1 - noise / squared_error) if squared_error > 0 else 1.0
-    t = float(stats.t.ppf((1 + level) / 2, seeds - 1))
-    between = t**2 * max(0.0, float(of_seed.var(ddof=1)) / seeds - noise)
-    middle = float(interval.estimate)
-    low = estimate - math.sqrt(between + share * (middle - float(interval.low)) ** 2)
-    high = estimate + math.sqrt(between + share * (float(interval.high) - middle) ** 2)
-    if limits is not None and not math.isnan(low):
-        low, high = max(low, limits[0]), min(high, limits[1])
-    return Spread(estimate, low, high)
+    found = over_seeds_of_columns(
+        values[:, :, None], limits=limits, level=level, resamples=resamples, seed=seed
+    )
+    return Spread(*(float(part[0]) for part in found))
 
 
 def length_matched(

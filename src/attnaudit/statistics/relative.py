@@ -12,6 +12,7 @@ from attnaudit.statistics.interval_kinds import Kind
 from attnaudit.statistics.rates import rate_interval
 from attnaudit.statistics.ratios import bootstrap_ratio
 
+_MIN_ROOM = 4.0  # standard errors
 _BY_COUNTS = (Kind.RATE, Kind.SIGNED_RATE, Kind.EQUAL)
 _FEW_PLACES = (Kind.SAME_PLACE, Kind.FEW_DIFFERENT)
 _FEW_VALUES = (Kind.EQUAL_UNBOUNDED, Kind.FEW_DIFFERENT)
@@ -59,11 +60,10 @@ def relative_interval(
     """
     value, floor, ceiling = (part.double() for part in (value, floor, ceiling))
     ratio = bootstrap_ratio(value - floor, ceiling - floor, level=level, seed=seed)
-    # Values that are equal, or at their bound, leave no residual; their interval is known.
-    possible = (ratio.kind < Kind.NO_VALUE) | torch.isin(
-        ratio.kind, torch.tensor([Kind.SAME_PLACE, Kind.FEW_DIFFERENT])
+    has_room = ~torch.isin(ratio.kind, torch.tensor([Kind.NO_VALUE, Kind.FEW])) & _has_room(
+        ceiling - floor + 0 * value
     )
-    by_counts = torch.isin(interval.kind, torch.tensor(_BY_COUNTS)) & possible
+    by_counts = torch.isin(interval.kind, torch.tensor(_BY_COUNTS)) & has_room
     kind = torch.where(by_counts, interval.kind, ratio.kind)
     kind = torch.where(interval.kind >= Kind.NO_VALUE, interval.kind, kind)
     same = torch.isin(ratio.kind, torch.tensor(_FEW_PLACES)) & ~by_counts
@@ -78,6 +78,15 @@ def relative_interval(
     )
     low, high = (end.masked_fill(kind >= Kind.NO_VALUE, torch.nan) for end in (low, high))
     return Interval(ratio.estimate, low, high, ratio.nan_share, kind)
+
+
+def _has_room(room: Tensor) -> Tensor:
+    """Whether the mean distance from floor to ceiling (B,M) is clearly not 0, (M,)."""
+    known = ~room.isnan()
+    count = known.sum(0)
+    mean = room.nan_to_num().sum(0) / count
+    squared_error = ((room - mean).nan_to_num().square() * known).sum(0) / (count - 1) / count
+    return mean.abs() > _MIN_ROOM * squared_error.sqrt()
 
 
 def _reach_of_counts(

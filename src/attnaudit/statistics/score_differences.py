@@ -46,8 +46,10 @@ def accuracy_difference(
     if len(labels) < FEW:
         return Ends(math.nan, math.nan, Kind.FEW)
     right, other = first == labels, second == labels
-    counts = (right & ~other).sum(), (other & ~right).sum(), len(labels)
-    low, high = signed_rate_interval(*(torch.tensor(int(count)) for count in counts), level)
+    gained, lost = (right & ~other).sum(), (other & ~right).sum()
+    low, high = signed_rate_interval(
+        torch.tensor(gained), torch.tensor(lost), torch.tensor(len(labels)), level
+    )
     return Ends(float(low), float(high), Kind.SIGNED_RATE)
 
 
@@ -88,18 +90,39 @@ def f1_difference(
         return Ends(math.nan, math.nan, Kind.EQUAL_UNBOUNDED)
     averaged = present if classes is None else np.asarray(classes)
     cells, times = np.unique(np.stack([labels, first, second]), axis=1, return_counts=True)
-    value, _ = _f1(cells, times.astype(float), averaged)
-    added = _every_kind(present)
-    centre, error = _f1(
-        np.concatenate([cells, added], 1),
-        np.concatenate([times, np.full(added.shape[1], _ADDED / added.shape[1])]),
-        averaged,
-    )
-    reach = float(stats.t.ppf((1 + level) / 2, len(labels) - 1)) * error
-    low, high = max(-1.0, centre - reach), min(1.0, centre + reach)
-    return Ends(
-        *((low, high) if math.isnan(value) else (min(low, value), max(high, value))), Kind.F1
-    )
+    low, high = f1_difference_of_counts(cells, times[None], averaged, level=level)
+    return Ends(float(low[0]), float(high[0]), Kind.F1)
+
+
+def f1_difference_of_counts(
+    cells: np.ndarray, times: np.ndarray, classes: np.ndarray, *, level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends (T,) of `f1_difference` for T samples, given as counts.
+
+    Parameters
+    ----------
+    cells : array, (3,K)
+        Label and both predictions of each kind of example.
+    times : array, (T,K)
+        How often each sample has each kind.
+    classes : array, (C,)
+        The classes whose F1 is averaged.
+    level : float
+
+    Examples
+    --------
+    >>> cells = np.array([[0, 1, 1], [0, 1, 1], [0, 1, 0]])
+    >>> low, high = f1_difference_of_counts(cells, np.array([[40, 30, 10]]), np.array([1]))
+    >>> bool(0 < low[0] < 1 - 2 * 30 / 70 < high[0])
+    True
+    """
+    value, _ = _f1(cells, times.astype(float), classes)
+    added = _every_kind(np.unique(cells))
+    share = np.full((len(times), added.shape[1]), _ADDED / added.shape[1])
+    centre, error = _f1(np.concatenate([cells, added], 1), np.hstack([times, share]), classes)
+    reach = stats.t.ppf((1 + level) / 2, times.sum(1) - 1) * error
+    low, high = np.maximum(centre - reach, -1.0), np.minimum(centre + reach, 1.0)
+    return np.fmin(low, value), np.fmax(high, value)
 
 
 def _every_kind(classes: np.ndarray) -> np.ndarray:
@@ -109,25 +132,25 @@ def _every_kind(classes: np.ndarray) -> np.ndarray:
     return np.concatenate([np.stack(pair) for pair in pairs], 1)
 
 
-def _f1(cells: np.ndarray, times: np.ndarray, classes: np.ndarray) -> tuple[float, float]:
-    """The difference in F1 and its standard error, from cells (3,K) that occur `times` (K,).
+def _f1(cells: np.ndarray, times: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The difference in F1 and its standard error (T,), from cells (3,K) that occur `times` (T,K).
 
     A class without a label or a prediction is left out of a model's average, as in scikit-learn.
     NaN if none is left.
     """
-    count = times.sum()
-    difference, influence = 0.0, np.zeros(len(times))
+    count = times.sum(1)
+    difference, influence = np.zeros(len(times)), np.zeros(times.shape)
     for sign, predicted in ((1, cells[1]), (-1, cells[2])):
         own, true = predicted == classes[:, None], cells[0] == classes[:, None]  # (C,K)
         hits, totals = 2.0 * (own & true), own.astype(float) + true
-        base = totals @ times
-        hits, totals, base = (part[base > 0] for part in (hits, totals, base))
-        if not len(base):
-            return math.nan, math.nan
-        f1 = (hits @ times) / base
-        difference += sign * float(f1.mean())
-        influence += sign * ((hits - f1[:, None] * totals) * count / base[:, None]).mean(0)
-    return difference, math.sqrt((times * influence**2).sum() / (count * (count - 1)))
+        base = times @ totals.T  # (T,C)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            f1 = np.where(base > 0, (times @ hits.T) / base, 0.0)
+            weight = (base > 0) / (base > 0).sum(1, keepdims=True)
+            scale = np.where(base > 0, weight * count[:, None] / base, 0.0)
+        difference += sign * (weight * f1).sum(1)
+        influence += sign * (scale @ hits - (scale * f1) @ totals)
+    return difference, np.sqrt((times * influence**2).sum(1) / (count * (count - 1)))
 
 
 def auc_difference(

@@ -18,6 +18,7 @@ from attnaudit.core import randomness
 
 RESAMPLES = 200
 SHUFFLES = 20
+_Z = 1.959963984540054  # the normal quantile of a 95 % interval
 Information = Callable[[np.ndarray], float]  # of a contingency table
 
 
@@ -45,16 +46,21 @@ def tau_interval(
     """95 % interval of the weighted tau over examples with fixed clusters; NaN if tau is NaN.
 
     From halves drawn without replacement: an example drawn twice would look like information.
+    Ranks whose information is nearly equal may be in either order, and tau counts each order as
+    whole: the interval contains the tau of every such order, so it covers too often rather than
+    too rarely.
     """
     generator = np.random.default_rng(randomness.derive(seed, "mutual information"))
     count = len(outputs)
-    whole = weighted_tau(information_by_rank(labels, outputs, information), weights.mean(0))
-    of_halves = []
+    attention = weights.mean(0)
+    informed = information_by_rank(labels, outputs, information)
+    whole = weighted_tau(informed, attention)
+    of_halves, taus = [], []
     for _ in range(RESAMPLES):
         half = generator.permutation(count)[: count // 2]
-        informed = information_by_rank(labels[:, half], outputs[half], information)
-        of_halves.append(weighted_tau(informed, weights[half].mean(0)))
-    known = np.array(of_halves)[~np.isnan(of_halves)]
+        of_halves.append(information_by_rank(labels[:, half], outputs[half], information))
+        taus.append(weighted_tau(of_halves[-1], weights[half].mean(0)))
+    known = np.array(taus)[~np.isnan(taus)]
     if math.isnan(whole) or not len(known):
         return math.nan, math.nan
     # Symmetric subsampling interval (Politis, Romano & Wolf 1999, section 2.3). A half drawn
@@ -63,7 +69,27 @@ def tau_interval(
     # halves: fewer examples look more informative, and that shift counts as uncertainty. Clipped to
     # ±1, the interval still contains the tau.
     reach = float(np.quantile(np.abs(known - whole), 0.95))
-    return max(whole - reach, -1.0), min(whole + reach, 1.0)
+    down, up = _open_order(informed, np.array(of_halves), attention)
+    return max(whole - max(reach, down), -1.0), min(whole + max(reach, up), 1.0)
+
+
+def _open_order(
+    informed: np.ndarray, of_halves: np.ndarray, attention: np.ndarray
+) -> tuple[float, float]:
+    """How far tau may fall and rise if pairs of ranks with an uncertain order were exchanged.
+
+    The order of two ranks is uncertain if the difference in information is within 1.96 times its
+    root mean squared change in the halves.
+    """
+    first, second = np.triu_indices(len(informed), 1)
+    gap = informed[first] - informed[second]
+    change = of_halves[:, first] - of_halves[:, second] - gap
+    is_open = np.abs(gap) <= _Z * np.sqrt((change**2).mean(0))
+    weight = attention[first] + attention[second]
+    order = np.sign(gap) * np.sign(attention[first] - attention[second])
+    pairs = np.sqrt(weight[gap != 0].sum() * weight[attention[first] != attention[second]].sum())
+    weight = weight * (is_open & (attention[first] != attention[second]))
+    return ((1 + order) * weight).sum() / pairs, ((1 - order) * weight).sum() / pairs
 
 
 def tau_by_chance(

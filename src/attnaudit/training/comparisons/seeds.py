@@ -37,7 +37,7 @@ class SeedsTable(NamedTuple):
                     f"\n{single.sum()} number(s) without an interval: fewer than 2 seeds have them."
                 )
             if withheld:
-                notes += f"\n{withheld} number(s) without an interval: too few texts, or too few that differ."
+                notes += f"\n{withheld} number(s) without an interval: too few texts that differ."
             parts.append(f"{model}\n{table}{notes}")
         return "\n\n".join(parts)
 
@@ -50,9 +50,9 @@ def seeds_table(folders: Sequence[Path]) -> SeedsTable:
 def across_seeds(folders: Sequence[Path], *, seed: int = 0) -> pd.DataFrame:
     """One line per model and metric that some run has.
 
-    The mean over seeds, its 95 % interval over seeds and examples (t over seeds, bootstrap over texts), the least
-    and the largest mean of a run, and how many of the model's seeds have the metric. Runs of one
-    model differ by seed and by what was audited; several runs of one seed are read as one.
+    The mean over seeds, its 95 % interval over seeds and examples (see `over_seeds`), the least and
+    the largest mean of a run, and how many of the model's seeds have the metric. Runs of one model
+    differ by seed and by what was audited; several runs of one seed are read as one.
     """
     groups = _by_model(folders)
     if not any(len(group) > 1 for group in groups.values()):
