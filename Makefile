@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all test-lowest lint bench docs picture notebook vega clean
+.PHONY: demo test test-all test-lowest lint bench calibrate docs picture notebook vega clean
 
 demo: $(READY)
 	$(BIN)/attnaudit run --dataset babi:task=1 --out demo/runs
@@ -37,6 +37,12 @@ lint: $(READY)
 
 bench: $(READY)
 	for each in benchmarks/*.py; do echo "$$each"; $(BIN)/python $$each; done
+
+# How often the card errs on models of known truth; continues where it was interrupted.
+calibrate: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.calibration.run --out build/calibration --jobs 2
+	$(BIN)/python -m benchmarks.calibration.evaluate build/calibration \
+		--to benchmarks/calibration/results
 
 picture: demo
 	chromium --headless --no-sandbox --disable-gpu --disable-background-networking --hide-scrollbars \

@@ -3,7 +3,7 @@
     python -m benchmarks.calibration.evaluate FOLDER [--to FOLDER] [--wrong]
 
 The card is made again from the stored summaries by today's rules. Writes models.csv (the truth
-about every model), answers.csv, errors.csv (the rates) and errors.svg.
+about every model), errors.csv (the rates) and errors.svg, and answers.csv next to the audits.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def main() -> None:
     answers = answers_of(options.folder)
     errors = tabulate(answers)
     models_of(options.folder).round(4).to_csv(target / "models.csv", index=False)
-    answers.to_csv(target / "answers.csv", index=False)
+    answers.to_csv(options.folder / "answers.csv", index=False)
     errors.round(4).to_csv(target / "errors.csv", index=False)
     draw(errors, target / "errors.svg")
     if options.rates:

@@ -4,7 +4,8 @@ Stated once, and independent of the numbers of the card:
 
 - A text is a game whose players are its words. The worth of a set of words is the log-odds of the
   class that the whole text is given, when only these words are read (the others deleted, gaps
-  closed); `shapley.shapley_values` gives each word its exact share.
+  closed); `shapley.shapley_values` gives each word its exact share. Only texts of more than 12
+  words, of which the zoo has a few models, are estimated from drawn orders.
 - **points**: the heatmap is the attention averaged over rows; it shows k = ⌈N / 5⌉ words. `capture`
   is the sum of the positive Shapley values of these words, divided by that of the best k words;
   `chance` is its expectation for random words. `skill` = (capture − chance) / (1 − chance), of the
@@ -24,12 +25,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from benchmarks.calibration.shapley import best_sets, shapley_values, subsets
+from benchmarks.calibration.shapley import (
+    best_sets,
+    sampled_shapley_values,
+    shapley_values,
+    subsets,
+)
 from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Batch, Record
+from attnaudit.core.randomness import derive
 
 YES, NO, NOT_YES, OPEN = "yes", "no", "not yes", "open"
+MAX_EXACT = 12  # words; of longer texts the Shapley values are estimated
+ORDERS = 50  # drawn for that, each with its reverse
 MIN_TEXTS = 10  # of a predicted class, to be judged on its own
 SHOWN = 5  # one word in five is shown by the heatmap
 # Between these two the truth is open: either answer is allowed.
@@ -48,7 +57,8 @@ class TextTruth:
     Attributes
     ----------
     removed, kept : where the shown words lie between all sets of k words (0) and the best (1), by
-        the log-odds lost without them and by the log-odds with only them.
+        the log-odds lost without them and by the log-odds with only them; NaN for texts of more
+        than `MAX_EXACT` words.
     margin : the log-odds of the predicted class.
     """
 
@@ -80,24 +90,28 @@ def truth_of_texts(model: AttentionModel, batch: Batch) -> list[TextTruth]:
         ]
 
 
-def worth_of_subsets(model: AttentionModel, record: Record) -> np.ndarray:
-    """Return the log-odds of the predicted class for every set of words (2^N,) of one text.
+def worth_of_sets(model: AttentionModel, record: Record, keep: np.ndarray) -> np.ndarray:
+    """Return the log-odds (M,) of the predicted class of one text for sets of its words.
 
-    Bit i of the index is set if word i is kept. A model that cannot read an empty text is given
-    the mean of its single words.
+    Parameters
+    ----------
+    model : AttentionModel
+    record : of a single text with N words.
+    keep : (M,N) bool, the words that are kept. A model that cannot read an empty text is given the
+        mean of its single words.
     """
     places = record.content[0].nonzero()[:, 0]
-    keep = torch.from_numpy(subsets(len(places)))  # (2^N,N)
+    label = int(record.predicted[0])
     drop = torch.zeros(len(keep), record.batch.tokens.shape[1], dtype=torch.bool)
-    drop[:, places] = ~keep
-    texts = record.batch.rows(torch.zeros(len(keep), dtype=torch.int64))
+    drop[:, places] = ~torch.from_numpy(keep)
     worth = np.full(len(keep), math.nan)
-    for part in torch.arange(1, len(keep)).split(4096):
-        logits = model.read(texts.rows(part).without(drop[part])).logits
-        worth[part.numpy()] = log_odds(logits, int(record.predicted[0])).numpy()
-    worth[0] = _worth_of_nothing(model, texts.rows(torch.tensor([0])).without(drop[:1]), record)
-    if math.isnan(worth[0]):
-        worth[0] = worth[2 ** np.arange(len(places))].mean()
+    filled = torch.from_numpy(np.flatnonzero(keep.any(-1)))
+    for part in filled.split(4096):
+        texts = record.batch.rows(torch.zeros(len(part), dtype=torch.int64))
+        logits = model.read(texts.without(drop[part])).logits
+        worth[part.numpy()] = log_odds(logits, label).numpy()
+    if len(filled) < len(keep):
+        worth[~keep.any(-1)] = _worth_of_nothing(model, record)
     return worth
 
 
@@ -107,24 +121,36 @@ def log_odds(logits: Tensor, label: int) -> Tensor:
     return (logits[..., label] - logits[..., others].logsumexp(-1)).double()
 
 
-def _worth_of_nothing(model: AttentionModel, empty: Batch, record: Record) -> float:
+def _worth_of_nothing(model: AttentionModel, record: Record) -> float:
+    in_items = record.item_of_token >= 0
     try:
-        logits = model.read(empty).logits
+        logits = model.read(record.batch.without(in_items)).logits
     except (RuntimeError, ValueError, IndexError):
-        return math.nan
+        logits = torch.tensor([math.nan])
+    if not bool(logits.isfinite().all()):
+        return float(worth_of_sets(model, record, np.eye(int(record.length[0])) > 0).mean())
     return float(log_odds(logits, int(record.predicted[0]))[0])
 
 
 def _truth_of_text(model: AttentionModel, batch: Batch) -> TextTruth:
     record = model.read(batch)
-    worth = worth_of_subsets(model, record)
-    content = record.content[0]
-    shown = record.alpha[0].double().mean(0)[content].numpy()
+    shown = record.alpha[0].double().mean(0)[record.content[0]].numpy()
     count = math.ceil(len(shown) / SHOWN)
-    positive = np.maximum(shapley_values(worth), 0.0)
-    best = np.sort(positive)[-count:].sum()
     weights = share_shown(shown, count)
-    removed, kept = best_sets(worth, weights, count)
+    removed = kept = math.nan
+    if len(shown) <= MAX_EXACT:
+        worth = worth_of_sets(model, record, subsets(len(shown)))
+        values = shapley_values(worth)
+        removed, kept = best_sets(worth, weights, count)
+    else:
+        values = sampled_shapley_values(
+            lambda keep: worth_of_sets(model, record, keep),
+            len(shown),
+            ORDERS,
+            derive(0, "calibration", *batch.example_id),
+        )
+    positive = np.maximum(values, 0.0)
+    best = np.sort(positive)[-count:].sum()
     effect, flips = _swaps(model, record)
     is_defined = best > 1e-9
     return TextTruth(
@@ -135,7 +161,7 @@ def _truth_of_text(model: AttentionModel, batch: Batch) -> TextTruth:
         flips=flips,
         removed=removed,
         kept=kept,
-        margin=float(worth[-1]),
+        margin=float(log_odds(record.logits, int(record.predicted[0]))[0]),
     )
 
 

@@ -17,6 +17,7 @@ NEGATION = Corpus((Plant("key"), Plant("not", chance=0.5, at="before key")))
 WEAK_WORDS = Corpus(
     (Plant("key", agrees=0.8), *(Plant("weak", agrees=0.75) for _ in range(3))), evidence=None
 )
+LONG = replace(KEY, shortest=20, longest=30)
 
 BASE = Recipe()
 RECIPES: dict[str, Recipe] = {
@@ -52,6 +53,10 @@ RECIPES: dict[str, Recipe] = {
     "seek-three-mlp": replace(
         BASE, encoder="mlp:hidden=12", avoids=0.3, role="filler", corpus=THREE
     ),
+    "long-none": replace(BASE, encoder="none", corpus=LONG),
+    "long-bilstm": replace(BASE, corpus=LONG),
+    "long-avoid-bilstm": replace(BASE, corpus=LONG, avoids=1.0),
+    "long-seek-none": replace(BASE, encoder="none", corpus=LONG, avoids=0.3, role="filler"),
     "untrained-bilstm": replace(BASE, epochs=0),
     "untrained-none": replace(BASE, encoder="none", epochs=0),
 }

@@ -7,7 +7,12 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks.calibration.shapley import best_sets, shapley_values, subsets
+from benchmarks.calibration.shapley import (
+    best_sets,
+    sampled_shapley_values,
+    shapley_values,
+    subsets,
+)
 
 
 def by_orders(worth: np.ndarray, players: int) -> list[float]:
@@ -36,6 +41,17 @@ def test_shapley_values_sum_to_the_worth_of_all_players(players: int) -> None:
 def test_players_without_influence_get_nothing() -> None:
     worth = subsets(5)[:, 2] * 3.0
     assert shapley_values(worth) == pytest.approx([0, 0, 3, 0, 0])
+
+
+def test_drawn_orders_estimate_the_shapley_values() -> None:
+    worth = np.random.default_rng(1).normal(size=2**6)
+
+    def worth_of(sets: np.ndarray) -> np.ndarray:
+        return worth[sets @ (1 << np.arange(6))]
+
+    found = sampled_shapley_values(worth_of, 6, orders=4000, seed=0)
+    assert found == pytest.approx(shapley_values(worth), abs=0.05)
+    assert found.sum() == pytest.approx(worth[-1] - worth[0])
 
 
 @pytest.mark.parametrize("shown", [(0, 1), (1, 3), (2, 4)])

@@ -11,12 +11,13 @@ from benchmarks.calibration.corpus import Corpus
 from benchmarks.calibration.design import Design
 from benchmarks.calibration.handmade import Handmade
 from benchmarks.calibration.labels import ModelTruth, both, truth_of_model
+from benchmarks.calibration.shapley import subsets
 from benchmarks.calibration.truth import (
     TextTruth,
     log_odds,
     share_shown,
     truth_of_texts,
-    worth_of_subsets,
+    worth_of_sets,
 )
 
 from attnaudit.core.contract import Batch
@@ -42,7 +43,7 @@ def test_the_worth_of_a_set_is_the_log_odds_of_reading_its_words_only() -> None:
     model = Handmade(Design(classes=3, negation=False))
     batch = Corpus(classes=3, mark=True).texts(1, seed=5)
     record = model.read(batch)
-    worth = worth_of_subsets(model, record)
+    worth = worth_of_sets(model, record, subsets(int(record.length[0])))
     words = batch.tokens[0, 1 : int(batch.mask.sum())].tolist()
     assert len(worth) == 2 ** len(words)
     for number in (0, 1, 5, 2 ** len(words) - 1):
@@ -63,7 +64,7 @@ def test_a_model_that_cannot_read_nothing_is_given_the_mean_of_single_words() ->
 
     batch = Corpus().texts(1)
     model = Choosy(Design())
-    worth = worth_of_subsets(model, model.read(batch))
+    worth = worth_of_sets(model, model.read(batch), subsets(int(batch.mask.sum())))
     singles = [worth[1 << word] for word in range(int(batch.mask.sum()))]
     assert worth[0] == pytest.approx(np.mean(singles))
 
@@ -124,3 +125,16 @@ def test_between_the_thresholds_the_truth_is_open() -> None:
 def test_flips_forbid_calling_weights_without_effect() -> None:
     assert judged(replace(GOOD, effect=0.01, flips=True)).matters == "open"
     assert judged(replace(GOOD, effect=0.01, flips=False)).matters == "no"
+
+
+def test_the_truth_of_a_long_text_is_close_to_that_of_all_its_deletions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, batch = Handmade(Design(scores=({"key": 1.0},))), Corpus().texts(6)
+    exact = truth_of_texts(model, batch)
+    monkeypatch.setattr("benchmarks.calibration.truth.MAX_EXACT", 5)
+    estimated = truth_of_texts(model, batch)
+    for one, other in zip(exact, estimated, strict=True):
+        assert other.capture == pytest.approx(one.capture, abs=0.03)
+        assert (other.effect, other.margin) == (one.effect, one.margin)
+        assert np.isnan(other.removed)
