@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -105,7 +105,7 @@ OPTIONS = {
     "permutation": {"shuffles": 7},
     "random_attention": {"draws": 7},
     "top_words": {"exhaustive": 30, "width": 2},
-    "erasure_limits": {"exhaustive": 5, "width": 1, "texts": 1, "text_count": 5},
+    "erasure_limits": {"exhaustive": 5, "width": 1},
 }
 
 
@@ -122,7 +122,7 @@ UNDEFINED = {
     "noise_stability": "embeddings that are all 0 give the noise no scale",
     "position": "one word, or words all alike, have no top word; one text has no profile of others",
     "erasure_forms": "one word has no top words, or the model has no replacement token",
-    "erasure_limits": "one word has no order, or the text is not chosen",
+    "erasure_limits": "one word has no order, or all orders are equal",
     "polarity": "nothing is left of the text",
     "redundancy": "nothing is left of the text or of the attention",
     "top_words": "one word has no top words",
@@ -136,6 +136,8 @@ def test_values_are_defined_and_within_the_declared_scales(
     name: str, case: tuple[Bag, Record, dict[str, Tensor], int]
 ) -> None:
     model, record, scores, seed = case
+    # The passes of this audit are the square of the length, and the words read its cube.
+    assume(name != "erasure_limits" or record.content.shape[1] <= 30)
     try:
         with torch.no_grad():
             found = AUDITS[name](model, record, scores, seed, **OPTIONS.get(name, {}))

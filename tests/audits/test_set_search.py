@@ -72,6 +72,18 @@ def test_a_narrow_beam_is_seldom_far_below_the_best_and_never_above(goal: Goal) 
     assert max(gaps) < 0.25
 
 
+def test_few_passes_make_a_narrow_search() -> None:
+    """Of 140 of 700 words: a word is looked at once, and then one more for each step."""
+    odds = made_up(700, 0)
+    singles = odds(torch.eye(700, dtype=torch.bool))
+    search = beam_search(GOALS[1], 700, 140, width=3, passes=28, singles=singles)
+    found, read, _ = finish(search, odds)
+    assert 140 <= read < 230
+    by_singles = torch.zeros(1, 700, dtype=torch.bool)
+    by_singles[0, singles.argsort(descending=True)[:140]] = True
+    assert found > float(odds(by_singles)) + 1
+
+
 @pytest.mark.parametrize(
     ("words", "size", "width"), [(20, 4, 3), (40, 8, 3), (200, 40, 3), (61, 17, 2), (9, 8, 3)]
 )

@@ -115,9 +115,9 @@ def beam_search(
     words, size : int
         Number of words in the text, and in a set; size < words.
     width : int
-        Sets kept at every step.
+        Sets kept at every step; fewer if `passes` do not allow it.
     passes : int
-        About the number of texts read.
+        About the number of texts read; never fewer than some `size`.
     singles : Tensor, (W,), optional
         The log-odds of the sets of one word, if known.
     """
@@ -125,7 +125,9 @@ def beam_search(
         singles = yield goal.to_delete(torch.eye(words, dtype=torch.bool))
     by_promise = goal.order(singles)
     step = math.ceil(size / _LEVELS)
-    pool = max(step + width, passes // (width * math.ceil(size / step)))
+    levels = math.ceil(size / step)
+    kept = max(1, min(width, passes // (levels * (step + width))))
+    pool = max(step + width, passes // (levels * kept))
     states = torch.zeros(1, words, dtype=torch.bool)
     found: list[float] = []
     while int(states[0].sum()) < size:
@@ -141,7 +143,7 @@ def beam_search(
             odds = yield goal.to_delete(children)
         if int(children[0].sum()) == size:
             found.append(goal.best(odds))
-        states = _distinct(children[goal.order(odds)], width)
+        states = _distinct(children[goal.order(odds)], kept)
     by_singles = torch.zeros(1, words, dtype=torch.bool).index_fill(1, by_promise[:size], True)
     found.append(goal.best((yield goal.to_delete(by_singles))))
     return max(found) if goal.highest else min(found)

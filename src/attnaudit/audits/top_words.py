@@ -29,6 +29,7 @@ from attnaudit.core.option_limits import COUNT, Number, limits
 
 RANKINGS = "attention+leave_one_out"
 RANDOM_SETS = 10
+WORDS_READ = 20_000  # by one beam search in one text, about: fewer passes for long texts
 KINDS = ("comprehensiveness", "sufficiency")
 SCALES = ("", "_p")  # log-odds, probability
 RANKED = tuple(kind + suffix for kind in KINDS for suffix in SCALES)  # one value per ranking
@@ -89,7 +90,8 @@ def top_words(
 
     k is ⌈share·N⌉ of N words, less than N. If there are at most `exhaustive` sets of k words, all
     are read, deleted and kept: 2·C(N,k) passes per text. Otherwise best and worst are the best of
-    four beam searches and of all other sets read: some 2·`exhaustive` passes per text.
+    four beam searches and of all other sets read: at most some 2·`exhaustive` passes per text, and
+    from 40 words on fewer, some 80,000 / N, though never fewer than 4 k and N of one word.
 
     Parameters
     ----------
@@ -135,12 +137,10 @@ def top_words(
         others = all_sets(total, k) if exact[index] else (drawn[:, index, own] < k).cpu()
         searches.append((index, _read_all(torch.cat([sets, others]))))
         if not exact[index]:
-            one = singles[index, own].cpu()
+            one, passes = singles[index, own].cpu(), min(exhaustive // 2, WORDS_READ // total)
             for goal in _goals(float(rounding[index])):
                 known = None if goal.keep else one
-                search = beam_search(
-                    goal, total, k, width=width, passes=exhaustive // 2, singles=known
-                )
+                search = beam_search(goal, total, k, width=width, passes=passes, singles=known)
                 searches.append((index, _read_best(search, goal)))
     odds: dict[int, Found] = {index: dict.fromkeys(KINDS, singles.new_zeros(0)) for index in exact}
     results = run_searches(model, record, words, searches)
