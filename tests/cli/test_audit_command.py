@@ -260,6 +260,12 @@ def test_a_folder_without_a_model_is_rejected(tmp_path: Path) -> None:
     assert "holds no config.json" in words
 
 
+def test_the_model_is_checked_before_the_data_is_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no_model") as caught:
+        audit_files(tmp_path / "no_model", tmp_path / "no_data.csv")
+    assert "no_data.csv" not in str(caught.value)
+
+
 def test_an_encoder_without_its_classifier_is_rejected(folder: Path, tmp_path: Path) -> None:
     """transformers would draw the missing weights at random, and the card would be about noise."""
     other = copied(folder, tmp_path / "model")

@@ -1,4 +1,4 @@
-"""Audit a saved Hugging Face classifier on a file of texts: read, load, check, audit, save."""
+"""Audit a saved Hugging Face classifier on a file of texts: load, read, check, audit, save."""
 
 from __future__ import annotations
 
@@ -96,12 +96,6 @@ def audit_files(
     if out is not None:
         check_folder(Path(out), replace=force, protected=[model_dir, data, *folders])
         check_file(Path(out) / "report.html")
-    columns = {"text": text, "label": label, "pair": pair}
-    texts, bad, summary, _ = read_texts(
-        data, **columns, delimiter=delimiter, encoding=encoding, skip_bad=skip_bad, spell=spell
-    )
-    if on_message is not None:
-        on_message(summary)
     options: dict[str, Any] = {
         "layers": layers,
         "heads": heads,
@@ -114,6 +108,12 @@ def audit_files(
         from_huggingface(folder, task="classification", **options)
         for folder in (model_dir, *folders)
     )
+    columns = {"text": text, "label": label, "pair": pair}
+    texts, bad, summary, _ = read_texts(
+        data, **columns, delimiter=delimiter, encoding=encoding, skip_bad=skip_bad, spell=spell
+    )
+    if on_message is not None:
+        on_message(summary)
     texts = with_class_names(texts, model.class_names or [], labels)
     texts, audited, batches = sampled_batches(model, texts, sample, seed, bad)
     check_other_models(model, others, batches[0])

@@ -176,7 +176,8 @@ def _print_results(results: Results) -> None:
     rows, skipped = results.about["rows"], texts["skipped"]
     typer.echo(
         f"{about['model']}, layer {', '.join(map(str, about['layers']))}, "
-        f"{rows} row{'s' if rows > 1 else ''} of attention; {texts['audited']} texts."
+        f"{rows} row{'s' if rows > 1 else ''} of attention; "
+        f"{texts['audited']} text{'s' if texts['audited'] > 1 else ''}."
     )
     if count := skipped["rows"]:
         reasons = ", ".join(f"{many:,} {reason}" for reason, many in skipped["reasons"].items())
