@@ -76,6 +76,21 @@ def test_an_import_that_does_not_exist_is_found() -> None:
     assert unknown_imports(block) == ["attnaudit.nothing", "attnaudit.nowhere.thing"]
 
 
+def test_the_pages_import_only_what_is_public() -> None:
+    public = {f"attnaudit.{room}" for room in ("data", "models", "results", "training", "report")}
+    public |= {"attnaudit", "attnaudit.papers", "attnaudit.statistics.inference"}
+    imported = {
+        node.module
+        for page in PAGES
+        if page.name != "CONTRIBUTING.md"  # it is about the inside
+        for block in python_blocks(page.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(block))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("attnaudit")
+    }
+    assert len(imported) > 4
+    assert imported <= public
+
+
 def saved_classifier(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A tiny BERT in the folder my_model, for pages that load one."""
     model, tokenizer = tiny("bert", num_labels=2)

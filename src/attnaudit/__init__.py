@@ -8,7 +8,7 @@
 
 Any object with the methods `read` and `decode` is a model too. What a command of the command line
 does, a function of the same name does: `audit_files`, `run`, `compare`, `gate` and `verify` here,
-others in `attnaudit.training` and `attnaudit.papers`.
+others in `attnaudit.training`, `attnaudit.papers` and `attnaudit.report`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""Every combination of parts keeps the laws, and every part learns.
+"""Every two parts together keep the laws, and every part learns; all combinations are slow.
 
 The tests loop over the registries, so a new part is tested as soon as it is registered.
 """
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterable
+from functools import cache
+from itertools import combinations, product
 
 import pytest
 import torch
@@ -13,6 +15,7 @@ from torch import nn
 
 from attnaudit.core.contract import Batch
 from attnaudit.data import load, random_batch
+from attnaudit.data.splits import Splits
 from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.laws.checks import check_model
 from attnaudit.laws.report import LawReport
@@ -62,13 +65,12 @@ def test_every_encoder_has_a_small_version_in_this_file() -> None:
     assert set(SMALL) == set(ENCODERS)
 
 
-@pytest.mark.parametrize("with_query", [False, True])
-@pytest.mark.parametrize(("encoder", "scorer"), list(product(ENCODERS, SCORERS)))
-def test_laws_for_every_encoder_scorer_projection_and_output(
-    encoder: str, scorer: str, with_query: bool
+def check_laws(
+    encoder: str, scorer: str, with_query: bool, others: Iterable[tuple[str, str]]
 ) -> None:
+    """others: pairs of projection and output."""
     batch = random_batch(words=WORDS, with_query=with_query, seed=1)
-    for projection, output in product(PROJECTIONS, OUTPUTS):
+    for projection, output in others:
         model = made(
             with_query, encoder=SMALL[encoder], scorer=scorer, projection=projection, output=output
         )
@@ -76,6 +78,48 @@ def test_laws_for_every_encoder_scorer_projection_and_output(
         assert report.kept, f"{encoder} {scorer} {projection} {output}\n{report}"
         assert cannot_tell(report) == [], f"{encoder} {scorer} {projection} {output}\n{report}"
         assert any(law.name.startswith("7") for law in report.laws) == model.output.is_linear
+
+
+def one_output_each(start: int) -> list[tuple[str, str]]:
+    """Every projection with one output: the outputs in turn, from number `start` on."""
+    outputs = list(OUTPUTS)
+    return [
+        (projection, outputs[(start + number) % len(outputs)])
+        for number, projection in enumerate(PROJECTIONS)
+    ]
+
+
+ENCODERS_AND_SCORERS = list(product(ENCODERS, SCORERS))
+
+
+@pytest.mark.parametrize("with_query", [False, True])
+@pytest.mark.parametrize(("encoder", "scorer"), ENCODERS_AND_SCORERS)
+def test_laws_for_every_two_parts(encoder: str, scorer: str, with_query: bool) -> None:
+    start = ENCODERS_AND_SCORERS.index((encoder, scorer)) + with_query
+    check_laws(encoder, scorer, with_query, one_output_each(start))
+
+
+def test_every_two_parts_are_combined() -> None:
+    """The control of the test above, and every projection and output with and without a query."""
+    combined = [
+        (encoder, scorer, with_query, *others)
+        for start, (encoder, scorer) in enumerate(ENCODERS_AND_SCORERS)
+        for with_query in (False, True)
+        for others in one_output_each(start + with_query)
+    ]
+    kinds = (ENCODERS, SCORERS, (False, True), PROJECTIONS, OUTPUTS)
+    for first, second in combinations(range(len(kinds)), 2):
+        pairs = {(parts[first], parts[second]) for parts in combined}
+        assert pairs == set(product(kinds[first], kinds[second]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_query", [False, True])
+@pytest.mark.parametrize(("encoder", "scorer"), ENCODERS_AND_SCORERS)
+def test_laws_for_every_encoder_scorer_projection_and_output(
+    encoder: str, scorer: str, with_query: bool
+) -> None:
+    check_laws(encoder, scorer, with_query, product(PROJECTIONS, OUTPUTS))
 
 
 def sentences(batch: Batch) -> Batch:
@@ -169,10 +213,15 @@ LEARNERS = {
 }
 
 
+@cache
+def keyword_task() -> tuple[Splits, Vocabulary]:
+    splits = load("keyword:length=20,jitter=0,evidence=2,distractors=3,train=4000,dev=200,test=200")
+    return splits, Vocabulary.build(splits.train)
+
+
 def learnt(**parts: str) -> float:
     """Test accuracy on `keyword` with 20 tokens, 2 evidence words and 3 distractors."""
-    splits = load("keyword:length=20,jitter=0,evidence=2,distractors=3,train=4000,dev=200,test=200")
-    vocabulary = Vocabulary.build(splits.train)
+    splits, vocabulary = keyword_task()
     parts = {"encoder": "bilstm", **parts}
     architecture = Architecture(embedding=32, **{**parts, "encoder": LEARNERS[parts["encoder"]]})
     model = build(architecture, words=len(vocabulary), classes=2, with_query=False)

@@ -5,7 +5,7 @@ A new dataset is one file in `corpora/` and one line in `datasets.py`.
 
 - Load: `load` (by name or path), `from_frame`, `from_dataset`; `DATASETS` lists the names.
 - Use: `Splits` of `Example`; `Vocabulary` and `collate` turn examples into a batch, and
-  `random_batch` makes one of random words.
+  `random_batch` makes one of random words; tokens above `END` are words.
 - Inspect: `describe` counts texts, words and classes.
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from attnaudit.core.lazy_names import lazy_names
+from attnaudit.core.special_tokens import END
 from attnaudit.data.corpus_info import corpus_of
 from attnaudit.data.datasets import (
     DATASETS,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DATASETS",
+    "END",
     "Description",
     "Example",
     "Splits",
