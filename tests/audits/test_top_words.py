@@ -56,6 +56,10 @@ def test_all_values_equal_reading_every_set_by_hand(name: str) -> None:
             continue
         assert found["", "searched_exactly"][index] == 1
         whole = odds_by_hand(chosen, index, record.logits[index].numpy())
+        for suffix in ("", "_p"):
+            for measure, end in (("attention", ""), ("random", ""), ("", "_best"), ("", "_worst")):
+                without, only = (found[measure, f"{kind}{end}{suffix}"][index] for kind in KINDS)
+                assert found[measure, f"contrast{end}{suffix}"][index] == without - only
         for kind, odds in sets.items():
             k = len(next(iter(odds)))
             for suffix in ("", "_p"):

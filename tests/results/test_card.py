@@ -18,7 +18,7 @@ from attnaudit.results.rules import make_card
 
 JUST = 1e-6
 COUNT = 100
-WITHOUT, ONLY, AGAINST = Question.POINTS.thresholds
+CONTRAST, AGAINST = Question.POINTS.thresholds
 
 
 def line(
@@ -79,14 +79,11 @@ def shuffled(
     return [line(f"permutation/{name}", value, **where) for name, value in values.items()]  # type: ignore[arg-type]
 
 
-def pointed(
-    without: float, only: float = 1.0, against: float = 0.0, **where: object
-) -> list[dict[str, object]]:
+def pointed(share: float, against: float = 0.0, **where: object) -> list[dict[str, object]]:
     """The numbers of "does it point at what the model uses?", on their relative scale."""
     return [
         line("top_words/searched_exactly", 1.0, **where),  # type: ignore[arg-type]
-        line(WITHOUT, 2 * without, floor=0.0, ceiling=2.0, **where),  # type: ignore[arg-type]
-        line(ONLY, 3 - 2 * only, floor=3.0, ceiling=1.0, **where),  # type: ignore[arg-type]
+        line(CONTRAST, 2 * share - 1, floor=-1.0, ceiling=1.0, **where),  # type: ignore[arg-type]
         line(AGAINST, against, **where),  # type: ignore[arg-type]
     ]
 
@@ -188,15 +185,14 @@ def test_removals_are_shown_next_to_the_shuffles_and_decide_nothing() -> None:
 # does it point at what the model uses? ------------------------------------------------------------
 
 
-def test_it_points_by_the_less_favourable_of_leaving_out_and_keeping() -> None:
-    for value, expected in both_sides(Question.POINTS.thresholds[WITHOUT]):
-        assert answer(Question.POINTS, *pointed(value, 1.0)).answer == expected
-        assert answer(Question.POINTS, *pointed(1.0, value)).answer == expected
+def test_it_points_by_the_place_between_random_and_best_words() -> None:
+    for value, expected in both_sides(Question.POINTS.thresholds[CONTRAST]):
+        assert answer(Question.POINTS, *pointed(value)).answer == expected
 
 
 def test_a_top_word_that_speaks_against_the_decision_is_no_yes() -> None:
     for value, expected in both_sides(Question.POINTS.thresholds[AGAINST]):
-        found = answer(Question.POINTS, *pointed(1.0, 1.0, value))
+        found = answer(Question.POINTS, *pointed(1.0, value))
         assert found.answer == expected
         assert found.answer == YES or "speaks against the decision" in found.because
 
@@ -221,10 +217,8 @@ def test_agreement_is_shown_and_decides_nothing() -> None:
 def test_values_undefined_for_more_than_half_of_the_texts_tried_decide_nothing() -> None:
     """The audit tries only some texts: those it did not try are not undefined."""
     tried = line("top_words/searched_exactly", 1.0, undefined=0.4)
-    others = [
-        {**each, "nan_share": share}
-        for share, each in zip((0.8, 0.4, 0.0), pointed(1.0)[1:], strict=True)
-    ]
+    others = pointed(1.0)[1:]
+    others[0]["nan_share"] = 0.8
     found = answer(Question.POINTS, tried, *others)
     assert found.answer == UNKNOWN
     assert "only 33 % of the texts tried" in found.because
@@ -235,8 +229,7 @@ def test_values_undefined_for_more_than_half_of_the_texts_tried_decide_nothing()
 def test_where_no_few_words_decide_nothing_can_be_pointed_at() -> None:
     flat = [
         line("top_words/searched_exactly", 1.0),
-        line(WITHOUT, 0.05, floor=0.0, ceiling=0.05),
-        line(ONLY, 0.0, floor=0.05, ceiling=0.0),
+        line(CONTRAST, 0.1, floor=-0.09, ceiling=0.1),
     ]
     found = answer(Question.POINTS, *flat)
     assert found.answer == UNKNOWN
@@ -244,9 +237,14 @@ def test_where_no_few_words_decide_nothing_can_be_pointed_at() -> None:
 
 
 def test_the_reason_says_how_far_both_go() -> None:
-    because = answer(Question.POINTS, *pointed(0.5, 0.25)).because
-    assert "does 50 %, and keeping only them 25 %" in because
-    assert "does nothing" in answer(Question.POINTS, *pointed(-0.5)).because
+    both = [
+        line("top_words/comprehensiveness@attention", 1.0, floor=0.0, ceiling=2.0),
+        line("top_words/sufficiency@attention", 2.5, floor=3.0, ceiling=1.0),
+    ]
+    because = answer(Question.POINTS, *pointed(0.4), *both).because
+    assert "40 % of the way from random to the best words" in because
+    assert "50 % when left out, 25 % when kept alone" in because
+    assert "are 0 % of the way" in answer(Question.POINTS, *pointed(-0.5)).because
 
 
 # is it the only story? ----------------------------------------------------------------------------
@@ -294,7 +292,9 @@ def test_a_bound_that_is_not_reached_is_said() -> None:
 
 
 def test_it_is_stable_by_the_top_words_that_stay_under_noise() -> None:
-    for value, expected in both_sides(Question.STABLE.thresholds["noise_stability/top_weight_kept"]):
+    for value, expected in both_sides(
+        Question.STABLE.thresholds["noise_stability/top_weight_kept"]
+    ):
         assert answer(Question.STABLE, *kept(value)).answer == expected
 
 
@@ -371,7 +371,7 @@ def test_hits_are_measured_from_the_random_floor() -> None:
     [
         (Question.MATTERS, shuffled(0.5), shuffled(0.0, group="b")),
         (Question.POINTS, pointed(1.0), pointed(0.0, group="b")),
-        (Question.POINTS, pointed(1.0), pointed(1.0, 1.0, 0.9, group="b")),
+        (Question.POINTS, pointed(1.0), pointed(1.0, 0.9, group="b")),
     ],
 )
 def test_one_class_against_it_is_no_clean_yes(
@@ -383,8 +383,19 @@ def test_one_class_against_it_is_no_clean_yes(
     assert found.answer == PARTLY
     assert "predicted 'b'" in found.because
     assert "predicted 'b'" in found.partly
-    few = [{**each, "count": 19} for each in bad]
+    few = [{**each, "count": 9} for each in bad]
     assert answer(question, *good, *as_good, *few).answer == YES
+
+
+def test_a_large_class_with_too_few_texts_to_judge_leaves_a_yes_open() -> None:
+    lines = (
+        shuffled(0.5, count=18),
+        shuffled(0.5, group="a", count=9),
+        shuffled(0.5, group="b", count=9),
+    )
+    found = answer(Question.MATTERS, *(each for group in lines for each in group))
+    assert (found.answer, found.is_open) == (PARTLY, True)
+    assert "a no cannot be ruled out" in found.because
 
 
 def test_a_class_whose_interval_reaches_a_no_leaves_the_question_open() -> None:

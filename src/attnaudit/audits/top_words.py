@@ -31,8 +31,10 @@ RANKINGS = "attention+leave_one_out"
 RANDOM_SETS = 10
 WORDS_READ = 20_000  # by one beam search in one text, about: fewer passes for long texts
 KINDS = ("comprehensiveness", "sufficiency")
+CONTRAST = "contrast"  # comprehensiveness minus sufficiency
 SCALES = ("", "_p")  # log-odds, probability
-RANKED = tuple(kind + suffix for kind in KINDS for suffix in SCALES)  # one value per ranking
+# One value per ranking.
+RANKED = tuple(kind + suffix for kind in (*KINDS, CONTRAST) for suffix in SCALES)
 Found = dict[str, Tensor]  # kind -> log-odds of sets of words
 
 
@@ -40,9 +42,10 @@ def _metrics() -> dict[str, Metric]:
     what = {
         "comprehensiveness": "without the top words",
         "sufficiency": "with the top words only; lower is better",
+        CONTRAST: "without the top words, minus the drop with them only",
     }
     metrics = {}
-    for kind in KINDS:
+    for kind in (*KINDS, CONTRAST):
         for suffix in SCALES:
             drop = "drop of p(ŷ)" if suffix else "drop of the log-odds of ŷ"
             ends = (f"{kind}_worst{suffix}", f"{kind}_best{suffix}")
@@ -114,7 +117,8 @@ def top_words(
     dict of Tensor (B,)
         `comprehensiveness`, the log-odds of ŷ minus those without the top words, and
         `sufficiency`, minus those with the top words only, per ranking; of `random` the mean over
-        all sets, or over 10. `…_best` and `…_worst` over all sets read; `…_p` in p(ŷ).
+        all sets, or over 10. `contrast` is the first minus the second: what the top words say on
+        their own, minus what the rest of the text says. `…_best` and `…_worst` over all sets read; `…_p` in p(ŷ).
         `searched_exactly`: all sets were read. NaN with fewer than two words, or if a score is
         unknown.
     """
@@ -201,4 +205,8 @@ def _values(
                 )
                 values["", f"{kind}_best{suffix}"][index] = best
                 values["", f"{kind}_worst{suffix}"][index] = worst
+    for measure, metric in list(values):
+        if metric.startswith(CONTRAST):
+            without, only = (values[measure, metric.replace(CONTRAST, kind)] for kind in KINDS)
+            values[measure, metric] = without - only
     return values

@@ -101,8 +101,7 @@ class Question(Enum):
         "points",
         "does it point at what the model uses?",
         {
-            "top_words/comprehensiveness@attention": Thresholds(0.7, 0.4, relative=True),
-            "top_words/sufficiency@attention": Thresholds(0.7, 0.4, relative=True),
+            "top_words/contrast@attention": Thresholds(0.55, 0.35, relative=True),
             "polarity/violation@attention": Thresholds(yes=0.2, no=0.5),
         },
         "what texts with words left out do not show: they are not texts the model was trained on",

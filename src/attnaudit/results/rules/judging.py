@@ -46,7 +46,8 @@ def judge(
 ) -> Judgement | None:
     """Judge a number over all texts and in every predicted class; None if it cannot decide.
 
-    A yes needs every class with enough texts: in each of them a no must be ruled out.
+    A yes needs every class with enough texts: in each of them a no must be ruled out. A class that
+    holds a tenth of the texts and has too few values to be judged leaves a yes open.
 
     Parameters
     ----------
@@ -71,6 +72,8 @@ def judge(
             is_no = thresholds.judge(low, high)[0] == NO
             better = (low + high) * (1 if thresholds.yes >= thresholds.no else -1)
             doubtful.append((not is_no, better, group, of_group))
+    if not doubtful and (unjudged := numbers.unjudged_group(name)) is not None:
+        return Judgement(PARTLY, True, finding, unjudged)
     if not doubtful:
         return Judgement(YES, False, finding)
     is_maybe, _, group, of_group = min(doubtful, key=lambda each: each[:2])

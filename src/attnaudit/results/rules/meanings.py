@@ -15,6 +15,8 @@ MEANINGS = {
     "top_item/flips_top": "decisions that flip without the most attended word",
     "flip_fraction/removed@attention": "share of words to remove, most attended first, until the "
     "decision flips (lower is better)",
+    "top_words/contrast@attention": "what the most attended words say on their own, minus what the "
+    "rest says, in log-odds (floor: random words, ceiling: the best words)",
     "top_words/comprehensiveness@attention": "log-odds lost without the most attended words "
     "(floor: random words, ceiling: the best words)",
     "top_words/sufficiency@attention": "log-odds lost with the most attended words only "

@@ -13,7 +13,8 @@ from attnaudit.results.rows import METRIC_KEY, one_line_per_metric
 from attnaudit.results.rules.meanings import MEANINGS
 
 ALL = "all"
-MIN_GROUP = 20  # values that a predicted class must have to be judged on its own
+MIN_GROUP = 10  # values that a predicted class must have to be judged on its own
+_LARGE_GROUP = 0.1  # of the texts: a class of this share must be judged for a clean yes
 _MIN_VALUES = 5  # an interval of fewer means nothing
 
 
@@ -83,6 +84,15 @@ class Numbers:
     def judged_groups(self, name: str) -> list[str]:
         """The predicted classes with enough values of this number to be judged on their own."""
         return [group for group in self.groups if self.values(name, group) >= MIN_GROUP]
+
+    def unjudged_group(self, name: str) -> str | None:
+        """The largest predicted class with too few values to be judged, if it is a large one."""
+        few = {
+            group: count
+            for group, count in self.groups.items()
+            if self.values(name, group) < MIN_GROUP and count >= _LARGE_GROUP * self.count
+        }
+        return max(few, key=lambda group: few[group]) if few else None
 
     def known(self, *names: str) -> tuple[Finding, ...]:
         """Those of the named numbers that can decide something."""
