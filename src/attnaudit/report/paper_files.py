@@ -171,16 +171,14 @@ def _write(
             try:
                 summary.written += save(product, job.folder / job.name)
             except OutputError as error:
-                raise _unfinished(error, summary) from error
+                raise _unfinished(error) from error
     return summary
 
 
-def _unfinished(error: OutputError, summary: WriteSummary) -> OutputError:
-    """The error with what was written before it, and how to go on."""
-    count = len(summary.written)
-    kept = f"{count} file{'s were' if count > 1 else ' was'} written before" if count else ""
+def _unfinished(error: OutputError) -> OutputError:
+    """The error with what holds of the files before it, and how to go on."""
     return OutputError(
         error.errno,
-        f"{error} {kept + ', each complete' if kept else 'Nothing was written'}. "
+        f"{error} Files that were written before it are complete. "
         "Make room, then run the same command again: it writes the missing files.",
     )
