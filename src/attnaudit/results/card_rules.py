@@ -397,7 +397,7 @@ def _cautions(numbers: _Numbers, about: dict[str, Any]) -> Iterator[str]:
         are, were = ("is", "was") if cut == 1 else ("are", "were")
         yield f"{cut} of {_texts(count)} {are} longer than the model can read and {were} cut"
     other = numbers("stability/jsd_share")
-    if other is not None and other.high == 0:
+    if other is not None and other.value == 0:
         yield (
             "the other training has exactly the same attention; check that it is not the same model"
         )
