@@ -78,6 +78,8 @@ def test_the_summary_reads_back_from_csv_digit_by_digit(run: Run) -> None:
             "high": [""],
             "sd": [""],
             "relative": [""],
+            "relative_low": [""],
+            "relative_high": [""],
         },
     )
     pd.testing.assert_frame_equal(back, table.numbers, check_dtype=False, rtol=0, atol=0)

@@ -99,6 +99,8 @@ def test_an_interval_stays_within_the_limits() -> None:
     assert ours.bootstrap(values, limits=(0.0, top)).high == top
     assert ours.bootstrap(values, limits=torch.tensor([[0.0, 1e9]])).kind == Kind.NARROW
     assert ours.bootstrap(values, limits=torch.tensor([[0.0, top]]).double()).low == free.low
+    # Values beyond the limits show that they are none.
+    assert ours.bootstrap(values, limits=(0.0, float(values.max()) - 0.01)).high == free.high
     with pytest.raises(InputError, match="limits must be"):
         ours.bootstrap(values, limits=torch.zeros(3))
 

@@ -17,7 +17,7 @@ def test_every_number_over_seeds_and_only_of_runs_that_differ_by_seed(tmp_path: 
     from attnaudit.training.runner import run_experiment
 
     def made(seed: int, **more: object) -> Path:
-        small = "keyword:train=20,dev=4,test=12"
+        small = "keyword:train=20,dev=4,test=64"
         cell = make_experiment(
             small, epochs=1, seed=seed, audits=("permutation",), measures=("random",), **more
         )

@@ -86,7 +86,7 @@ def top_words(
     share: float = 20,
     texts: int = 100,
     width: int = 3,
-    exhaustive: int = 1000,
+    exhaustive: int = 250,
     text_count: int | None = None,
 ) -> Values:
     """Delete the top k words, or all others, and compare with random sets and the best sets.
@@ -107,7 +107,7 @@ def top_words(
         Number of texts that are read, about; drawn at random. The others are NaN throughout.
     width : int, default 3
         Of the beam.
-    exhaustive : int, default 1000
+    exhaustive : int, default 250
         Largest number of sets that are all read.
     text_count : int, optional
         Number of all texts; counted by `audit()` if omitted. All are read if unknown.

@@ -109,8 +109,11 @@ def _limits(limits: Tensor | tuple[float, float] | None, columns: Tensor) -> tup
     )
     if given.shape[-1:] != (2,) or given.dim() > 2:
         raise InputError(f"limits must be (2,) or (M,2); got {tuple(given.shape)}.")
-    both = given.expand(columns.shape[1], 2)
-    return both[:, 0], both[:, 1]
+    least, most = given.expand(columns.shape[1], 2).unbind(1)
+    # A value beyond the limits, other than by rounding, shows that they are none.
+    beyond = torch.maximum(least - columns, columns - most) > 1e-6 * (most - least)
+    least, most = (part.masked_fill(beyond.any(0), torch.nan) for part in (least, most))
+    return least, most
 
 
 def _kinds(columns: Tensor, known: Tensor, least: Tensor, most: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from torch import Tensor
 from attnaudit.core import randomness
 from attnaudit.core.errors import InputError
 from attnaudit.statistics.interval_ends import percentile_ends
+from attnaudit.statistics.interval_kinds import FEW
 from attnaudit.statistics.seeds import over_seeds_of_columns
 
 _Z = 1.959963984540054  # the normal quantile of a 95 % interval
@@ -131,7 +132,8 @@ def length_matched(
     Returns
     -------
     list of Spread
-        One per column; NaN if no bin has texts of both groups.
+        One per column; NaN if no bin has texts of both groups. The interval is withheld (NaN) with
+        fewer than 10 values in either group.
 
     Examples
     --------
@@ -160,8 +162,8 @@ def length_matched(
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.where(both, sums_a / sizes_a - sums_b / sizes_b, 0)
         differences = (weight * gap).sum(1) / weight.sum(1)
-    # A single value in a group does not show how far another would be.
-    alone = ((~np.isnan(first)).sum(0) < 2) | ((~np.isnan(second)).sum(0) < 2)
+    # Few values in a group do not show how far others would be.
+    alone = ((~np.isnan(first)).sum(0) < FEW) | ((~np.isnan(second)).sum(0) < FEW)
     return [
         Spread(
             float(column[0]), *percentile_ends(math.nan if single else float(column[0]), column[1:])

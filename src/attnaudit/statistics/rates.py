@@ -21,6 +21,7 @@ def rate_interval(hits: Tensor, count: Tensor, level: float = 0.95) -> tuple[Ten
 
     Examples
     --------
+    >>> import torch
     >>> low, high = rate_interval(torch.tensor([0.0]), torch.tensor([20]))
     >>> round(float(low), 3), round(float(high), 3)
     (0.0, 0.161)
@@ -53,9 +54,10 @@ def signed_rate_interval(
 
     Examples
     --------
+    >>> import torch
     >>> low, high = signed_rate_interval(*(torch.tensor([n]) for n in (6, 2, 50)))
     >>> round(float(low), 3), round(float(high), 3)
-    (-0.038, 0.192)
+    (-0.04, 0.194)
     """
     size = count.double() + 2
     up, down = (gained.double() + 1) / size, (lost.double() + 1) / size
