@@ -130,7 +130,9 @@ class _Problem:
             s = (self.change @ g[..., None])[..., 0]  # Σ a s <= most
             most = (self.region.support(g) + _SAFETY * (1 + self.size))[:, None]
             least, item = masking.fill(s, real, torch.inf).min(-1, keepdim=True)
-            others = masking.fill(s, real, torch.inf).scatter(1, item, torch.inf).amin(-1, keepdim=True)
+            others = (
+                masking.fill(s, real, torch.inf).scatter(1, item, torch.inf).amin(-1, keepdim=True)
+            )
             # a s_n + (1 - a) least <= most
             above = s > least
             share = (most - least) / (s - least).where(above, torch.ones_like(s))
