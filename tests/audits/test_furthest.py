@@ -118,7 +118,7 @@ def test_an_unknown_fidelity_of_furthest_is_rejected() -> None:
 
 
 def strict_tolerance(p: np.ndarray, epsilon: float) -> float:
-    """In 50 digits: p - sigmoid(logit(p) - 4 epsilon) of the largest probability, at most epsilon."""
+    """p - sigmoid(logit(p) - 4 epsilon) of the largest probability p, at most epsilon."""
     with localcontext() as context:
         context.prec = 50
         most = Decimal(float(p.max()))
