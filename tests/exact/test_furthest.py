@@ -556,11 +556,13 @@ def test_many_classes_without_tolerance_the_same_odds_are_still_reached() -> Non
 
 
 @pytest.mark.parametrize("classes", [3, 4])
-def test_many_classes_the_bound_is_the_least_of_the_slabs_and_the_half_space(classes: int) -> None:
+def test_many_classes_the_bound_is_at_most_the_least_of_the_slabs_and_the_half_space(
+    classes: int,
+) -> None:
     """Each rival's log-odds, and all rivals together by logsumexp(x) >= q·x + H(q)."""
     alpha, readout, mask = made(25, 7, classes, seed=70, scale=1.0)
     found = furthest(alpha, readout, mask, epsilon=0.03)
-    binding = 0
+    binding = smaller = 0
     for at in range(25):
         a, r = alpha[at].numpy(), readout[at].numpy()
         p = probs(a, r)
@@ -576,8 +578,10 @@ def test_many_classes_the_bound_is_the_least_of_the_slabs_and_the_half_space(cla
         together = jsd(vertices(r[:, rivals] @ q - r[:, best], -math.inf, rest), a).max()
         binding += together < min(slabs)
         expected = max(min(*slabs, together), found.jsd[at].item())
-        assert found.upper[at].item() == pytest.approx(expected, rel=0, abs=1e-10)
+        assert found.upper[at].item() <= expected + 1e-10
+        smaller += found.upper[at].item() < expected - 0.01
     assert binding > 0
+    assert smaller > 10
 
 
 @pytest.mark.parametrize("epsilon", [0.02, 0.2])
@@ -648,7 +652,7 @@ def test_a_class_that_is_no_candidate_bounds_nothing() -> None:
     classes = torch.tensor([True, True, False, True]).expand(8, 4)
     found = furthest(alpha, readout, mask, classes=classes)
     without = furthest(alpha, readout[..., [0, 1, 3]], mask)
-    torch.testing.assert_close(found.upper, without.upper, rtol=0, atol=1e-12)
+    torch.testing.assert_close(found.upper, without.upper, rtol=0, atol=1e-9)
     torch.testing.assert_close(found.jsd, without.jsd, rtol=0, atol=0.01)
     assert (found.probs[:, 2] == 0).all()
 

@@ -126,7 +126,7 @@ def strict_epsilon(record: Record, epsilon: float) -> Tensor:
     --------
     >>> from attnaudit.models import Glass, glass_batch
     >>> strict_epsilon(Glass("oracle").read(glass_batch(2)), 0.01)
-    tensor([0.0002, 0.0002], dtype=torch.float64)
+    tensor([0.0005, 0.0002], dtype=torch.float64)
     """
     logits, classes = record.logits.detach().double(), record.batch.classes
     predicted = masking.argmax(logits, classes)[:, None]

@@ -16,7 +16,7 @@ from attnaudit.exact.inputs import Prepared
 from attnaudit.exact.linear_program import maximise
 from attnaudit.exact.polish import corrected
 
-_STEPS = 8
+_STEPS = 14
 _LENGTHS = (1.0, 0.3, 0.05)
 _CLASSES = 7  # the most probable ones on their own, the others together
 # The slope of the distance is infinite at weight 0: it is taken at this weight, in turn.

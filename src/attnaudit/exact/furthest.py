@@ -106,9 +106,7 @@ def furthest(
         entries = group.alpha.shape[1] * group.probs.shape[1] * 32
         for part in chunks(len(examples), entries, limit=2**23):
             index = examples[part]
-            best[index], jsd[index], upper[index] = _furthest(
-                group.rows(part), tolerance[index]
-            )
+            best[index], jsd[index], upper[index] = _furthest(group.rows(part), tolerance[index])
     exact = (jsd >= upper - _EQUAL) & ~given.empty
     jsd, upper = (value.masked_fill(given.empty, torch.nan) for value in (jsd, upper))
     dtype, probs = alpha.dtype, given.probs_of(best)

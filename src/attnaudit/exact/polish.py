@@ -61,4 +61,3 @@ def _feasible_share(given: Prepared, epsilon: Tensor, alpha: Tensor) -> Tensor:
         good, bad = torch.where(fits, share, good), torch.where(fits, bad, share)
         share = (good + bad) / 2
     return torch.where(good < 1, good * _INWARD, good)
-

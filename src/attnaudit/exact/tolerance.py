@@ -60,7 +60,9 @@ class Region:
         """
         vanishes = self.p <= self.epsilon[:, None]
         g = torch.where(vanishes[:, 1:], g.clamp_min(0), g)
-        return masking.fill(g, (~vanishes[:, :1] & torch.isfinite(g).all(-1, keepdim=True)).expand_as(g))
+        return masking.fill(
+            g, (~vanishes[:, :1] & torch.isfinite(g).all(-1, keepdim=True)).expand_as(g)
+        )
 
     def corners(self) -> tuple[Tensor, Tensor]:
         """Points (B,V,K-1) after moving mass between two classes, and rays (B,K,K-1) of vanishing.
