@@ -43,7 +43,9 @@ def _inert() -> list[Entry]:
     three = replace(without_labels(KEY), classes=3)
     return [
         *made,
-        handmade("inert-three", 3, three, Design(mix=1.0, classes=3), expected="no"),
+        handmade(
+            "inert-three", 3, three, Design(mix=1.0, classes=3), expected="no", only_story="no"
+        ),
         handmade("inert-slight", 0, KEY, Design(mix=0.1), expected="yes"),
     ]
 
@@ -153,7 +155,12 @@ def _saturation() -> list[Entry]:
                 expected="no",
             ),
             handmade(
-                f"sure-inert-{strength}", strength, KEY, Design(scale=scale, mix=1.0), expected="no"
+                f"sure-inert-{strength}",
+                strength,
+                KEY,
+                Design(scale=scale, mix=1.0),
+                expected="no",
+                only_story="no",
             ),
         ]
     biased = Design(scale=10.0, bias=(0.0, 1.0))
