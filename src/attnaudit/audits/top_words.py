@@ -118,9 +118,9 @@ def top_words(
         `comprehensiveness`, the log-odds of ŷ minus those without the top words, and
         `sufficiency`, minus those with the top words only, per ranking; of `random` the mean over
         all sets, or over 10. `contrast` is the first minus the second: what the top words say on
-        their own, minus what the rest of the text says. `…_best` and `…_worst` over all sets read; `…_p` in p(ŷ).
-        `searched_exactly`: all sets were read. NaN with fewer than two words, or if a score is
-        unknown.
+        their own, minus what the rest of the text says. `…_best` and `…_worst` over all sets read;
+        `…_p` in p(ŷ). `searched_exactly`: all sets were read. NaN with fewer than two words, or if
+        a score is unknown.
     """
     names = [name for name in str(rankings).split("+") if name in scores]
     if not names:

@@ -90,7 +90,7 @@ class Question(Enum):
         {
             "permutation/tvd_median": Thresholds(yes=0.1, no=0.02),
             "permutation/log_odds_median": Thresholds(yes=0.5, no=0.1),
-            "permutation/flipped": Thresholds(yes=0.05, no=0.05),
+            "permutation/flipped": Thresholds(yes=0.1, no=0.1),
         },
         "whether the weights are on the right words: a model whose attention is one word off "
         "would pass",
