@@ -22,6 +22,7 @@ MARK = START  # a token such as [CLS]: attended, but not one of the words
 SINK, NOT = UNKNOWN + 1, UNKNOWN + 2
 DECOYS = (NOT + 1, NOT + 2, NOT + 3)  # words without a class
 CLASS_ROLES = ("key", "shortcut", "weak")  # words that speak for a class
+AFTER_KEY = "after key"
 _FIRST_CLASS_WORD = DECOYS[-1] + 1
 FIRST_FILLER = _FIRST_CLASS_WORD + len(CLASS_ROLES) * MAX_CLASSES * VARIANTS
 FILLERS = 60
@@ -73,7 +74,8 @@ class Corpus:
     classes : number of classes, equally frequent.
     mark : whether each text begins with a mark.
     labels : whether the texts have labels. "not" before a key turns the label of two classes.
-    evidence : the role that is annotated as evidence, or None for texts without annotation.
+    evidence : the role that is annotated as evidence, `AFTER_KEY` for the words after keys, or None
+        for texts without annotation.
     """
 
     plants: tuple[Plant, ...] = (Plant("key"),)
@@ -141,7 +143,10 @@ class Corpus:
                     free = [each for each in free if each != place - 1]
             words[place] = token(plant.role, label if agrees else other, variant)
             roles[place] = plant.role
-        marked = [role == self.evidence for role in roles]
+        if self.evidence == AFTER_KEY:
+            marked = [False, *(role == "key" for role in roles[:-1])]
+        else:
+            marked = [role == self.evidence for role in roles]
         if self.mark:
             words, marked = [MARK, *words], [False, *marked]
         return words, marked, 1 - label if turned else label

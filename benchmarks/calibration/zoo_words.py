@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmarks.calibration.corpus import Corpus, Plant, without_labels
+from benchmarks.calibration.corpus import AFTER_KEY, Corpus, Plant, without_labels
 from benchmarks.calibration.design import Design
 from benchmarks.calibration.entry import Entry, handmade
 
@@ -20,6 +20,7 @@ def entries() -> list[Entry]:
     return [
         *_right(),
         *_shortcut(),
+        *_annotated(),
         *_polarity(),
         *_redundancy(),
         *_negation(),
@@ -94,6 +95,23 @@ def _shortcut() -> list[Entry]:
     ]
 
 
+def _annotated() -> list[Entry]:
+    """The annotated word is attended and carries the decision, which the word before it makes."""
+    corpus = replace(KEY, evidence=AFTER_KEY)
+    three = replace(corpus, classes=3)
+    one_off = Design(shifted=1.0)
+    rows = replace(one_off, scores=({"key": 4.0},) * 2, values=({"key": 3.0},) * 2)
+    return [
+        handmade("annotated-1", 1, corpus, Design(shifted=0.8), expected="no"),
+        handmade("annotated-2", 2, corpus, one_off, expected="no"),
+        handmade("annotated-3", 3, corpus, replace(one_off, scale=2.0), expected="no"),
+        handmade("annotated-three", 3, three, replace(one_off, classes=3), expected="no"),
+        handmade("annotated-rows", 3, corpus, rows, expected="no"),
+        handmade("annotated-right", 0, corpus, Design(), expected="yes"),
+        handmade("annotated-right-three", 0, three, Design(classes=3), expected="yes"),
+    ]
+
+
 def _polarity() -> list[Entry]:
     """The attended word speaks against the decision."""
     made = [
@@ -160,7 +178,19 @@ def _negation() -> list[Entry]:
             handmade(f"negation-overlooked-{strength}", strength, corpus, overlooked, **known)
         )
         made.append(handmade(f"negation-seen-{strength}", 0, corpus, seen, expected="yes"))
-    return made
+    often = Corpus((Plant("key"), Plant("not", chance=0.8, at="before key")))
+    overlooked = Design(scores=({"key": 5.0, "not": -3.0},), negation=True)
+    rows = replace(overlooked, scores=overlooked.scores * 2, values=({"key": 4.0},) * 2)
+    return [
+        *made,
+        handmade(
+            "negation-overlooked-sure", 3, often, replace(overlooked, scale=2.0), expected="no"
+        ),
+        handmade("negation-overlooked-rows", 3, often, rows, expected="no"),
+        handmade(
+            "negation-overlooked-no-labels", 3, without_labels(often), overlooked, expected="no"
+        ),
+    ]
 
 
 def _share_of_texts() -> list[Entry]:
