@@ -221,3 +221,18 @@ def test_more_classes_than_the_programs_consider_are_bounded_by_the_most_probabl
         for points in (random, mixed):
             feasible = points[tvd(points, a, r) <= 0.05]
             assert jsd(feasible, a).max(initial=0.0) <= found.upper[at].item()
+
+
+@pytest.mark.parametrize("classes", [3, 4, 6])
+@pytest.mark.parametrize("real", [1, 2, 3, 9])
+def test_no_weight_goes_to_masked_items(classes: int, real: int) -> None:
+    """A vertex with fewer items than classes has room in its basis, which padding must not take."""
+    alpha, readout, mask = made(30, 12, classes, seed=11, scale=1.0)
+    mask[:, real:] = False
+    alpha = torch.where(mask, alpha, 0.0)
+    alpha = alpha / alpha.sum(-1, keepdim=True)
+    found = furthest(alpha, readout, mask, epsilon=0.05)
+    assert (found.alpha[~mask] == 0).all()
+    for at in range(30):
+        a, r = alpha[at].numpy(), readout[at].numpy()
+        assert tvd(found.alpha[at].numpy(), a, r) <= 0.05 + 1e-10

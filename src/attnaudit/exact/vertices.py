@@ -79,13 +79,16 @@ def _to_the_edge(x: Tensor, direction: Tensor) -> Tensor:
 def _walk(given: Prepared, constraints: Tensor, x: Tensor) -> tuple[Tensor, bool]:
     """Move to the furthest neighbouring vertex, if further: (x, whether any example moved)."""
     classes = constraints.shape[1]
-    basis = x.topk(min(classes, x.shape[1])).indices
+    # Real items first, whatever their weight: a masked one in the basis must not gain any.
+    basis = masking.fill(x, given.mask, -1.0).topk(min(classes, x.shape[1])).indices
+    real = given.mask.gather(1, basis)[..., None]
     columns = constraints.gather(2, basis[:, None].expand(-1, classes, -1))
     # (B,C,N): how the weights of the basis change as each item gains weight.
     direction = -(torch.linalg.pinv(columns) @ constraints)
     exact = (columns @ direction + constraints).abs().amax(1) < 1e-9
     now, was = x.gather(1, basis)[..., None], given.alpha.gather(1, basis)[..., None]
     room = torch.where(direction < -1e-12, now / -direction, torch.inf)
+    room = torch.where(real | (direction.abs() < 1e-12), room, 0.0)
     step = room.amin(1)
     inside = torch.zeros_like(given.mask).scatter(1, basis, True)
     allowed = given.mask & ~inside & exact & torch.isfinite(step)
