@@ -6,7 +6,6 @@ import math
 from functools import cache
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import torch
 from torch import Tensor
@@ -123,12 +122,10 @@ def test_the_same_examples_are_compared_one_by_one() -> None:
     assert line["low"] > 0
     same = compare_values(first, first)
     assert (same["difference"].dropna() == 0).all()
-    assert (
-        pd.testing.assert_frame_equal(
-            same[["low", "high"]].dropna() * 0, same[["low", "high"]].dropna()
-        )
-        is None
-    )
+    # A difference that no text shows may still exist among others, on either side alike.
+    known = same[["low", "high"]].dropna()
+    assert len(known) > 100
+    assert ((known["low"] < 0) & (known["low"] == -known["high"])).all()
 
 
 def test_other_examples_are_matched_by_length() -> None:
