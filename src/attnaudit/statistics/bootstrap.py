@@ -36,9 +36,9 @@ def bootstrap(
 
     Studentised bootstrap (bootstrap-t, Efron 1982) in general, Wilson's interval (1927) if all
     values are 0 or 1, that of Bonett & Price (2012) if all are -1, 0 or 1. If all values are
-    equal, as far as the share of other values that a sample of this size can miss (Wilson) may
-    move the mean within the limits. Withheld (NaN) where no method covers as often as it claims;
-    the rules and the measured coverage are in docs/statistics.md.
+    equal or almost, as far as the share of other values that a sample of this size can miss
+    (Wilson) may move the mean within the limits. Withheld (NaN) where no method covers as often as
+    it claims; the rules and the measured coverage are in docs/statistics.md.
 
     Parameters
     ----------
@@ -90,7 +90,15 @@ def bootstrap(
         at = (kind == method).nonzero()[:, 0]
         if len(at):
             low[at], high[at] = make(at)
+    # Resamples without the few values that differ show no spread, and few values that are almost
+    # equal may lack a rare kind of text: both may miss values anywhere on the scale.
     unbounded = (kind == Kind.STUDENTISED) & ~(low.isfinite() & high.isfinite())
+    on_scale = unbounded & least.isfinite() & most.isfinite()
+    kind = torch.where(on_scale, torch.full_like(kind, Kind.NARROW), kind)
+    unbounded = unbounded & ~on_scale
+    narrow = kind == Kind.NARROW
+    rough = _equal(estimate, count, least, most, level)
+    low, high = (torch.where(narrow, end, old) for end, old in zip(rough, (low, high), strict=True))
     kind = kind.masked_fill(unbounded, Kind.FEW_DIFFERENT)
     low, high = (end.masked_fill(unbounded, torch.nan) for end in (low, high))
     low = torch.where(least.isnan(), low, torch.maximum(low, least))

@@ -19,11 +19,11 @@ class Kind(IntEnum):
     F1 = 4
     DELONG = 5
     PLACES = 6
+    NARROW = 7
     NO_VALUE = 10
     FEW = 11
     EQUAL_UNBOUNDED = 12
     FEW_DIFFERENT = 13
-    NARROW = 14
     NO_ROOM = 15
     SAME_PLACE = 16
 
@@ -40,10 +40,7 @@ _WORDS = {
     Kind.FEW: f"fewer than {FEW} values",
     Kind.EQUAL_UNBOUNDED: "all values are equal and their scale is unknown",
     Kind.FEW_DIFFERENT: "too few different values",
-    Kind.NARROW: (
-        f"fewer than {FEW_WITH_SPREAD} values, all within a tenth of the scale: a rare kind of "
-        "text may be missing"
-    ),
+    Kind.NARROW: "almost equal values (Wilson, on the scale)",
     Kind.NO_ROOM: "floor and ceiling are too close to each other for these examples",
     Kind.SAME_PLACE: "at the same place between floor and ceiling in every text",
 }

@@ -13,7 +13,7 @@ from attnaudit.statistics.rates import rate_interval
 from attnaudit.statistics.ratios import bootstrap_ratio
 
 _MIN_ROOM = 4.0  # standard errors
-_BY_COUNTS = (Kind.RATE, Kind.SIGNED_RATE, Kind.EQUAL)
+_BY_COUNTS = (Kind.RATE, Kind.SIGNED_RATE, Kind.EQUAL, Kind.NARROW)
 _FEW_PLACES = (Kind.SAME_PLACE, Kind.FEW_DIFFERENT)
 _FEW_VALUES = (Kind.EQUAL_UNBOUNDED, Kind.FEW_DIFFERENT)
 
