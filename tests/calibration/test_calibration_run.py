@@ -76,19 +76,3 @@ def test_the_halves_are_counted_apart() -> None:
     answers = pd.DataFrame(lines, columns=["model", "half", "answer", "truth"])
     errors = tabulate(answers.assign(question="points", texts=20)).set_index("half")
     assert errors["false_yes"].to_dict() == {"fit": 1.0, "held out": 0.0, "all": 0.5}
-
-
-@pytest.mark.parametrize(
-    ("verdict", "answer"),
-    [
-        ("Yes, for this model: …", "yes"),
-        ("Not on its own: …", "partly"),
-        ("Not as an explanation: …", "no"),
-        ("Cannot tell whether …", "cannot tell"),
-    ],
-)
-def test_verdicts_are_read_by_their_beginning(
-    monkeypatch: pytest.MonkeyPatch, verdict: str, answer: str
-) -> None:
-    monkeypatch.setattr(Card, "verdict", verdict)
-    assert verdict_answer(Card(())) == answer
