@@ -35,7 +35,7 @@ class Principle:
 
 
 PRINCIPLES = (
-    Principle("faithful is not plausible", "annotated-3", NO, "Yes, for this model", (NO,)),
+    Principle("faithful is not plausible", "annotated-2", NO, "Yes, for this model", (NO,)),
     Principle(
         "evidence elsewhere is no argument against attention",
         "right-misleading-evidence",
