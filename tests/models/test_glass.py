@@ -22,7 +22,7 @@ from attnaudit.laws.checks import check_model
 from attnaudit.measures import MEASURES
 from attnaudit.models.glass import DECIDING, KINDS, Glass, Kind, glass_batch
 from attnaudit.results.card import Card
-from attnaudit.results.questions import NO, UNKNOWN, YES
+from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES
 from attnaudit.results.results import Results
 
 FAULTY = ("inert", "shifted")
@@ -243,7 +243,8 @@ def answers(card: Card) -> dict[str, str]:
 
 EXPECTED = {
     "oracle": (YES, YES, YES, YES, UNKNOWN),
-    "inert": (NO, NO, YES, NO, UNKNOWN),
+    # 64 texts whose decisions stay the same do not exclude a loss of 2 points of accuracy.
+    "inert": (PARTLY, NO, YES, NO, UNKNOWN),
     "shifted": (YES, YES, NO, YES, UNKNOWN),
 }
 QUESTIONS = (

@@ -47,7 +47,7 @@ def test_ranks_that_are_nearly_tied_may_be_in_either_order() -> None:
     shares = np.array([[0.52], [0.51], [0.5], [0.49]])
     weights = np.tile([0.4, 0.3, 0.2, 0.1], (300, 1))
     covered = far = 0
-    for seed in range(30):
+    for seed in range(20):
         outputs = draw.integers(0, 3, 300)
         kept = draw.random((4, 300)) < shares
         labels = np.where(kept, outputs, draw.integers(0, 3, (4, 300)))
@@ -55,5 +55,5 @@ def test_ranks_that_are_nearly_tied_may_be_in_either_order() -> None:
         covered += high >= 1 - 1e-9
         informed = information_by_rank(labels, outputs, plug_in)
         far += weighted_tau(informed, weights.mean(0)) < 0.5
-    assert far > 10
-    assert covered >= 28
+    assert far > 6
+    assert covered >= 18

@@ -18,7 +18,6 @@ from attnaudit.core import randomness
 
 RESAMPLES = 200
 SHUFFLES = 20
-_Z = 1.959963984540054  # the normal quantile of a 95 % interval
 Information = Callable[[np.ndarray], float]  # of a contingency table
 
 
@@ -78,13 +77,16 @@ def _open_order(
 ) -> tuple[float, float]:
     """How far tau may fall and rise if pairs of ranks with an uncertain order were exchanged.
 
-    The order of two ranks is uncertain if the difference in information is within 1.96 times its
-    root mean squared change in the halves.
+    The order of two ranks is uncertain if the difference in information is no larger than its
+    change may be in the halves, for all pairs at once: 95 % of the halves have no pair whose change
+    is a larger multiple of its root mean square.
     """
     first, second = np.triu_indices(len(informed), 1)
     gap = informed[first] - informed[second]
     change = of_halves[:, first] - of_halves[:, second] - gap
-    is_open = np.abs(gap) <= _Z * np.sqrt((change**2).mean(0))
+    usual = np.sqrt((change**2).mean(0))
+    multiple = np.divide(np.abs(change), usual, out=np.zeros_like(change), where=usual > 0)
+    is_open = np.abs(gap) <= np.quantile(multiple.max(1), 0.95) * usual
     weight = attention[first] + attention[second]
     order = np.sign(gap) * np.sign(attention[first] - attention[second])
     pairs = np.sqrt(weight[gap != 0].sum() * weight[attention[first] != attention[second]].sum())
