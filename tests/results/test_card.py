@@ -491,8 +491,8 @@ def test_the_verdict_says_that_an_answer_is_open_rather_than_call_it_half_true()
     assert "audit more texts" in card.next_step
 
 
-def test_fewer_than_five_values_decide_nothing() -> None:
-    for count, undefined, expected in ((4, 0.0, UNKNOWN), (5, 0.0, YES), (100, 0.96, UNKNOWN)):
+def test_fewer_than_ten_values_decide_nothing() -> None:
+    for count, undefined, expected in ((9, 0.0, UNKNOWN), (10, 0.0, YES), (100, 0.96, UNKNOWN)):
         found = answer(Question.MATTERS, *shuffled(0.5, count=count, undefined=undefined))
         assert found.answer == expected
         assert expected == YES or "too few values" in found.because

@@ -101,7 +101,7 @@ class Question(Enum):
         "points",
         "does it point at what the model uses?",
         {
-            "top_words/contrast@attention": Thresholds(0.55, 0.35, relative=True),
+            "top_words/contrast@attention": Thresholds(0.5, 0.35, relative=True),
             "polarity/violation@attention": Thresholds(yes=0.2, no=0.5),
         },
         "what texts with words left out do not show: they are not texts the model was trained on",

@@ -15,7 +15,7 @@ from attnaudit.results.rules.meanings import MEANINGS
 ALL = "all"
 MIN_GROUP = 10  # values that a predicted class must have to be judged on its own
 _LARGE_GROUP = 0.1  # of the texts: a class of this share must be judged for a clean yes
-_MIN_VALUES = 5  # an interval of fewer means nothing
+_MIN_VALUES = 10  # an interval of fewer means nothing
 
 
 class Numbers:
