@@ -22,7 +22,7 @@ from attnaudit.laws.checks import check_model
 from attnaudit.measures import MEASURES
 from attnaudit.models.glass import DECIDING, KINDS, Glass, Kind, glass_batch
 from attnaudit.results.card import Card
-from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES
+from attnaudit.results.questions import NO, PARTLY, YES, Question
 from attnaudit.results.results import Results
 
 FAULTY = ("inert", "shifted")
@@ -241,34 +241,31 @@ def answers(card: Card) -> dict[str, str]:
     return {answer.question: answer.answer for answer in card.answers}
 
 
+# Class 0 is what remains without a deciding word, so that it does not need the attention; and 64
+# texts whose decisions stay the same do not exclude a loss of 2 points of accuracy.
 EXPECTED = {
-    "oracle": (YES, YES, YES, YES, UNKNOWN),
-    # 64 texts whose decisions stay the same do not exclude a loss of 2 points of accuracy.
-    "inert": (PARTLY, NO, YES, NO, UNKNOWN),
-    "shifted": (YES, YES, NO, YES, UNKNOWN),
+    "oracle": (PARTLY, YES, YES, YES, YES, YES),
+    "inert": (PARTLY, NO, YES, NO, YES, YES),
+    "shifted": (PARTLY, YES, NO, YES, YES, NO),
 }
-QUESTIONS = (
-    "needed?",
-    "does it matter?",
-    "does it point at what matters?",
-    "is it the only story?",
-    "is it stable?",
-)
+DECISIONS = {"oracle": YES, "inert": NO, "shifted": NO}
+QUESTIONS = tuple(question.wording for question in Question)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_card_distinguishes_the_three_glass_models(kind: Kind) -> None:
     """The other model given is the model itself, so attention is perfectly stable."""
-    expected = (*EXPECTED[kind][:-1], YES)
-    assert answers(audited(kind).card()) == dict(zip(QUESTIONS, expected, strict=True))
+    card = audited(kind).card()
+    assert answers(card) == dict(zip(QUESTIONS, EXPECTED[kind], strict=True))
+    assert card.decision == DECISIONS[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_evidence_the_measures_alone_give_the_same_answers(
-    kind: Kind,
-) -> None:
+def test_without_evidence_only_plausibility_is_not_asked(kind: Kind) -> None:
     results = audit(Glass(kind), replace(glass_batch(), evidence=None), show_progress=False)
-    assert answers(results.card()) == dict(zip(QUESTIONS, EXPECTED[kind], strict=True))
+    expected = dict(zip(QUESTIONS, EXPECTED[kind], strict=True))
+    del expected[Question.PLAUSIBLE.wording]
+    assert answers(results.card()) == expected
     assert list(results.about["not_applicable"]) == ["evidence"]
 
 
