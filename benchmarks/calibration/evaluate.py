@@ -19,8 +19,8 @@ from benchmarks.calibration.picture import draw
 from benchmarks.calibration.truth import NO, YES
 
 from attnaudit.results.card import Card
-from attnaudit.results.questions import Question
-from attnaudit.results.rules import RULES, make_card
+from attnaudit.results.questions import RULES, Question
+from attnaudit.results.rules import make_card
 
 VERDICT = "verdict"
 _ENDS = {"rate": "", "low": "_low", "high": "_high"}

@@ -27,8 +27,8 @@ from attnaudit.core.module_state import evaluating
 from attnaudit.core.unwrapped_models import check_model_argument
 from attnaudit.laws.validate_record import check_record
 from attnaudit.measures.rounding import tie_equal_scores
+from attnaudit.results.questions import RULES
 from attnaudit.results.results import Results
-from attnaudit.results.rules import RULES
 from attnaudit.statistics import bootstrap
 
 

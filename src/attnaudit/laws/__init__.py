@@ -1,6 +1,7 @@
 """The laws a model must keep for its audits to mean anything, and the checks of a model or record.
 
-Every law comes with a control: a difference that must be there for the law to be able to fail.
+A law that compares comes with a control: a difference that must be there for the law to be able to
+fail.
 """
 
 from attnaudit.laws.checks import check_model

@@ -13,7 +13,7 @@ from typing import Any
 
 from attnaudit.results.checksums import json_safe
 from attnaudit.results.number_formats import MISSING, number
-from attnaudit.results.questions import UNKNOWN, Question
+from attnaudit.results.questions import RULES, UNKNOWN, Question
 from attnaudit.results.reliability import reliability
 from attnaudit.results.verdict import Verdict, conclude
 
@@ -110,7 +110,7 @@ class Card:
     answers: tuple[Answer, ...]
     cautions: tuple[str, ...] = ()
     accuracy: str = ""
-    rules: int = 2
+    rules: int = RULES
     stored: Verdict | None = None
 
     def __getitem__(self, question: str | Question) -> Answer:

@@ -1,7 +1,8 @@
 """The six questions of the card: key, wording, deciding metrics, thresholds and blind spot.
 
 docs/card.md states the same rules for readers; tests/results/test_questions.py compares the two.
-The thresholds were chosen on one half of the models of known truth in benchmarks/calibration.
+The thresholds were chosen on one half of the models of known truth in benchmarks/calibration: who
+changes one raises `RULES` and runs `make calibrate`, since the card states its error rates.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from enum import Enum
 
 YES, PARTLY, NO, UNKNOWN = "yes", "partly", "no", "cannot tell"
 ANSWERS = (YES, PARTLY, NO, UNKNOWN)
+RULES = 2  # the version of the rules, stored with every result as about["rules"]
 
 
 @dataclass(frozen=True)

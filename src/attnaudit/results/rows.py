@@ -4,9 +4,11 @@ A site may attend in several rows (one per layer and head, or per sentence). A m
 computed per row is also summarised as the mean over rows, stored as row `EVERY_ROW`. That mean
 stands for the example wherever one number is wanted: on the card, in comparisons and in tables.
 
-Metrics are averaged here and nowhere else. The weights and scores of items, (rows, items), are
-averaged elsewhere, each for its own purpose: `audits.per_row.mean_score_over_rows` (one ranking
-per example, by the plain mean), `measures.head_mean` (attention, over the rows that attend to
+Stored metrics are averaged here; the audits `furthest` and `stability` average distances over rows
+before they are stored. The weights and scores of items, (rows, items), are averaged elsewhere, each
+for its own purpose: `audits.heatmap` (the attention people are shown, which the card is about),
+`audits.per_row.mean_score_over_rows` (one ranking per example, by the plain mean),
+`measures.head_mean` and `models.huggingface.rollout` (attention, over the rows that attend to
 anything), `report/charts/concentration.py` (sizes, the mean of absolute values) and `meanOf` in
 `report/static/unpack.js` (the heatmap of all rows, undefined scores left out).
 """

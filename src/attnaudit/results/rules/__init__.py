@@ -19,8 +19,6 @@ from attnaudit.results.rules.plausible import plausible
 from attnaudit.results.rules.points import points
 from attnaudit.results.rules.stable import stable
 
-RULES = 2  # the version of these rules, stored with every result as about["rules"]
-
 
 def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
     """Answer the six questions from the summary alone, so that a stored run gives the same card.
