@@ -11,7 +11,8 @@ C classes, K alternatives.
 
 A new audit is one file with that function under `@declares(Declaration(...))`, and one line in
 `AUDITS` below; no other module of the package knows its name, unless the card or a chart uses it.
-Tests and documentation do: add it to `HEADLINES` in `tests/models/test_glass.py` and to `docs/audits.md`.
+Tests and documentation do: add it to `HEADLINES` in `tests/models/test_glass.py` and to
+`docs/audits.md`.
 
 Examples
 --------
