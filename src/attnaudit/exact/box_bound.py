@@ -27,6 +27,7 @@ class BoxAnswer:
     alpha: Tensor  # (B,N)
     item: Tensor  # (B,) where to split
     cut: Tensor  # (B,)
+    error: Tensor  # (B,) of the chords at alpha
 
 
 @dataclass
@@ -101,7 +102,7 @@ class BoxProblem:
     def heavy_tightened(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
         """The same by linear programs, for the items whose chords err most: the most attended."""
         count = min(_HEAVY, low.shape[1])
-        heavy = self.alpha.topk(count).indices  # (B,m)
+        heavy = self.alpha.argsort(dim=-1, descending=True, stable=True)[:, :count]  # (B,m)
         example = torch.arange(len(low), device=low.device)[:, None].expand_as(heavy).flatten()
         item, problem = heavy.flatten()[:, None], self.rows(example)
         for sign in (1.0, -1.0):
@@ -116,17 +117,27 @@ class BoxProblem:
             high = torch.maximum(high, low)
         return low, high
 
-    def solve(self, low: Tensor, high: Tensor) -> BoxAnswer:
-        """Bound JSD over the attentions in the box (B,N) that keep the prediction."""
+    def solve(self, low: Tensor, high: Tensor, other_g: Tensor | None = None) -> BoxAnswer:
+        """Bound JSD over the attentions in the box (B,N) that keep the prediction.
+
+        The best of three multipliers counts: those of the program, `other_g` (B,K-1) and 0. In a
+        box that is almost a point, those of the program can be anything.
+        """
         slope, base = self._chords(low, high)
         g, alpha = self.program(slope, low, high)
-        bound = base.sum(-1) + self.certified(slope, g, low, high)
+        bound = self.certified(slope, g, low, high)
+        for tried in (torch.zeros_like(g), other_g):
+            if tried is not None:
+                reached = self.certified(slope, tried, low, high)
+                g = torch.where((reached < bound)[:, None], tried, g)
+                bound = torch.minimum(bound, reached)
+        bound = base.sum(-1) + bound
         error = base + slope * alpha - jsd_term(alpha, self.alpha)
-        item = error.argmax(-1, keepdim=True)
+        item = error.round(decimals=10).argmax(-1, keepdim=True)
         left, right = low.gather(1, item), high.gather(1, item)
         margin = 0.1 * (right - left)
         cut = torch.minimum(torch.maximum(alpha.gather(1, item), left + margin), right - margin)
-        return BoxAnswer(bound, g, alpha, item[:, 0], cut[:, 0])
+        return BoxAnswer(bound, g, alpha, item[:, 0], cut[:, 0], error.sum(-1))
 
     def program(self, slope: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
         """Multipliers g (B,K-1) and attention (B,N) that maximise slope·a in the box."""

@@ -179,6 +179,7 @@ class _Best:
         """Take alpha (b,N) for the examples at index (b,) where it is feasible and further."""
         given = self.given.rows(index)
         feasible = given.moved(alpha) <= self.epsilon[index] + given.rounding()
+        feasible &= ((alpha >= 0) & (given.mask | (alpha == 0))).all(-1)
         better = feasible & (jsd > self.jsd[index])
         self.alpha[index[better]], self.jsd[index[better]] = alpha[better], jsd[better]
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 _PENALTY = 1e3  # per unit by which a row is missed
 _SMALL = 1e-9
+_DIGITS = 10
 
 
 @dataclass
@@ -95,7 +96,8 @@ class _Table:
         """Move one variable of each program; False (B,) where none improves."""
         usable = self.most > 0
         rate = torch.where(self.full, -self.gain, self.gain)
-        rate = torch.where(usable, rate, -1.0).scatter(1, self.basis, -1.0)
+        # Rounded, so that ties are broken by position and not by the noise of padding.
+        rate = torch.where(usable, rate.round(decimals=_DIGITS), -1.0).scatter(1, self.basis, -1.0)
         best, entering = rate.max(-1, keepdim=True)
         busy = best[:, 0] > _SMALL
         was_full = self.full.gather(1, entering)  # (B,1)
@@ -105,7 +107,8 @@ class _Table:
         room = torch.where(fall > _SMALL, self.value.clamp_min(0) / fall, torch.inf)
         headroom = (self.limit - self.value).clamp_min(0)
         room = torch.where(fall < -_SMALL, headroom / -fall, room)
-        length, row = room.min(-1, keepdim=True)
+        row = room.round(decimals=_DIGITS).argmin(-1, keepdim=True)
+        length = room.gather(1, row)
         own = self.most.gather(1, entering)
         flips = own <= length
         length = torch.minimum(length, own)

@@ -26,6 +26,7 @@ _ADDED = 2  # points of the curved set added to its corners
 _ROUNDS = 5
 _AT_ONCE = 4  # boxes of an example that are split in one round
 _CLOSE = 1e-4  # intervals this narrow are not split further
+_EXACT = 1e-6  # chords this close to the distance cannot be improved by a split
 
 
 @dataclass
@@ -64,11 +65,14 @@ class _Boxes:
 
     def __init__(self, problem: BoxProblem, low: Tensor, high: Tensor, first: BoxAnswer) -> None:
         places = 1 + _ROUNDS * _AT_ONCE
-        self.problem, self.used = problem, torch.ones_like(first.item)
+        self.problem, self.used = problem, 1
         self.low, self.high = (side.expand(places, -1, -1).clone() for side in (low, high))
         self.bound = first.bound.new_full((places, len(low)), -torch.inf)
         self.cut, self.item = self.bound.clone(), torch.zeros_like(self.bound, dtype=torch.int64)
+        self.g = first.g.expand(places, -1, -1).clone()
+        self.error = self.bound.clone()
         self.bound[0], self.cut[0], self.item[0] = first.bound, first.cut, first.item
+        self.error[0] = first.error
 
     def upper(self) -> Tensor:
         """The largest bound of each example (B,)."""
@@ -79,22 +83,29 @@ class _Boxes:
 
         None if no box can be further than `known` (B,).
         """
-        ranked, order = self.bound.topk(_AT_ONCE, 0)
-        rank, example = (ranked > known + _CLOSE).nonzero().unbind(1)
+        # Rounded and stable: ties are broken by age and not by the noise of padding.
+        worst = self.bound.round(decimals=10).sort(dim=0, descending=True, stable=True)
+        ranked, order = worst.values[:_AT_ONCE], worst.indices[:_AT_ONCE]
+        # If the chords of the worst box are exact where it has its maximum, nothing can be gained.
+        useful = self.error.gather(0, order) > _EXACT
+        useful = useful & useful[0]
+        rank, example = ((ranked > known + _CLOSE) & useful).nonzero().unbind(1)
         if not len(example):
             return None
         place = order[rank, example]
         low, high, bound = (side[place, example] for side in (self.low, self.high, self.bound))
         item, cut = (value[place, example][:, None] for value in (self.item, self.cut))
+        g = self.g[place, example].repeat(2, 1)
         low = torch.cat([low, low.scatter(1, item, cut)])
         high = torch.cat([high.scatter(1, item, cut), high])
-        place = torch.cat([place, self.used[example] + rank])
-        self.used = self.used + torch.bincount(example, minlength=len(self.used))
+        place = torch.cat([place, self.used + rank])
+        self.used += _AT_ONCE
         example = example.repeat(2)
-        answer = self.problem.rows(example).solve(low, high)
+        answer = self.problem.rows(example).solve(low, high, g)
         self.low[place, example], self.high[place, example] = low, high
         self.bound[place, example] = torch.minimum(answer.bound, bound.repeat(2))
         self.item[place, example], self.cut[place, example] = answer.item, answer.cut
+        self.g[place, example], self.error[place, example] = answer.g, answer.error
         far = jsd_term(answer.alpha, self.problem.alpha[example]).sum(-1)
         furthest = far.new_full(known.shape, -1.0).scatter_reduce(0, example, far, "amax")
         chosen = (far == furthest[example]) & torch.isfinite(answer.bound)
