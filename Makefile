@@ -42,7 +42,8 @@ bench: $(READY)
 calibrate: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.calibration.run --out build/calibration --jobs 2
 	$(BIN)/python -m benchmarks.calibration.evaluate build/calibration \
-		--to benchmarks/calibration/results
+		--to benchmarks/calibration/results --document docs/card.md \
+		--rates src/attnaudit/results/error_rates.json
 
 picture: demo
 	chromium --headless --no-sandbox --disable-gpu --disable-background-networking --hide-scrollbars \

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from benchmarks.calibration.document import write_document
 from benchmarks.calibration.outcomes import tabulate
 from benchmarks.calibration.picture import draw
 from benchmarks.calibration.truth import NO, YES
@@ -87,6 +88,7 @@ def main() -> None:
     parser.add_argument(
         "--rates", type=Path, help="where to write what the card says of itself (error_rates.json)"
     )
+    parser.add_argument("--document", type=Path, help="docs/card.md, whose tables are replaced")
     options = parser.parse_args()
     target = options.to or options.folder
     target.mkdir(parents=True, exist_ok=True)
@@ -99,6 +101,9 @@ def main() -> None:
     if options.rates:
         text = json.dumps(rates_of_verdict(errors), indent=1)
         options.rates.write_text(text + "\n", encoding="utf-8")
+    if options.document:
+        write_document(answers, errors, options.document)
+        draw(errors, options.document.parent / "images" / "calibration.svg")
     print(_printed(errors))
     if options.wrong:
         wrong = _wrong(answers)
