@@ -17,6 +17,7 @@ from attnaudit.exact.linear_program import maximise
 from attnaudit.exact.polish import corrected
 
 _STEPS = 14
+_GAIN = 1e-8  # smaller gains are noise
 _LENGTHS = (1.0, 0.3, 0.05)
 _CLASSES = 7  # the most probable ones on their own, the others together
 # The slope of the distance is infinite at weight 0: it is taken at this weight, in turn.
@@ -37,10 +38,11 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
         part, tolerance = given.rows(example[busy]), epsilon[example[busy]]
         target = _target(part, tolerance, alpha[busy], _LEAST[step % len(_LEAST)])
         moved, reached = _towards(part, tolerance, alpha[busy], target)
-        better = reached > far[busy] + 1e-9
+        better = reached > far[busy] + _GAIN
         since[busy] = torch.where(better, 0, since[busy] + 1)
         alpha[busy[better]], far[busy[better]] = moved[better], reached[better]
-    best = far.view(-1, count).argmax(-1)
+    # Rounded: of equally far ones the first, whatever the noise of padding.
+    best = far.view(-1, count).round(decimals=8).argmax(-1)
     return alpha.view_as(starts)[torch.arange(len(best), device=best.device), best]
 
 
@@ -52,7 +54,7 @@ def _towards(
     for length in _LENGTHS:
         candidate = corrected(given, epsilon, alpha + length * (target - alpha))
         far = statistics.jsd(candidate, given.alpha)
-        better = (given.moved(candidate) <= epsilon) & (far > furthest)
+        better = (given.moved(candidate) <= epsilon) & (far > furthest + _GAIN)
         best = torch.where(better[:, None], candidate, best)
         furthest = torch.where(better, far, furthest)
     return best, furthest

@@ -26,6 +26,8 @@ _ADDED = 2  # points of the curved set added to its corners
 _ROUNDS = 5
 _AT_ONCE = 4  # boxes of an example that are split in one round
 _CLOSE = 1e-4  # intervals this narrow are not split further
+# Near weight 0 the distance has an infinite slope: a weight off by 1e-10 changes it by some 1e-9.
+_MARGIN = 1e-8
 _EXACT = 1e-6  # chords this close to the distance cannot be improved by a split
 
 
@@ -57,7 +59,7 @@ def outer_bound(given: Prepared, epsilon: Tensor, known: Tensor) -> Outer:
         if alpha is None:
             break
         proposals.append(alpha)
-    return Outer(boxes.upper(), torch.stack(proposals, 1))
+    return Outer(boxes.upper() + _MARGIN, torch.stack(proposals, 1))
 
 
 class _Boxes:
