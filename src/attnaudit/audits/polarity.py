@@ -17,6 +17,7 @@ from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import NotApplicable
 
 RANKINGS = "attention+gradient+random"
+MARGIN = 0.05  # of the log-odds: a smaller rise without the top word is no violation
 
 
 @declares(
@@ -24,7 +25,8 @@ RANKINGS = "attention+gradient+random"
         question="Does the top word speak for the decision, or against it?",
         metrics={
             "violation": Metric(
-                "without the top word the predicted class becomes more likely; lower is better",
+                "without the top word the predicted class becomes clearly more likely; lower is "
+                "better",
                 "violation@random",
                 0.0,
                 SHARE,
@@ -68,13 +70,16 @@ def polarity(
     -------
     dict of Tensor (B,)
         `support`, the log-odds of ŷ minus those without the top word; `violation`, 1 if support is
-        negative by more than rounding; `support_best`, the largest support of any word. NaN where
-        nothing would be left of the text, or a score is unknown.
+        negative by more than 5 % of the log-odds: with one word less, attention to the others
+        grows, so that leaving out any filler raises the log-odds a little. `support_best`, the
+        largest support of any word. NaN where nothing would be left of the text, or a score is
+        unknown.
     """
     names = [name for name in str(rankings).split("+") if name in scores]
     if not names:
         raise NotApplicable(f"none of the rankings {rankings} was computed")
-    words, rounding = words_of(record), rounding_of(record)
+    words = words_of(record)
+    least = torch.maximum(rounding_of(record), MARGIN * whole_log_odds(record).abs())
     support = whole_log_odds(record)[:, None] - log_odds_without_each(model, record)
     nothing = ~words.any(-1)
     values: Values = {}
@@ -83,9 +88,7 @@ def polarity(
         top = rank.argmin(-1, keepdim=True)
         value = support.gather(1, top)[:, 0].masked_fill(unknown | nothing, torch.nan)
         values[name, "support"] = value
-        values[name, "violation"] = torch.where(
-            value.isnan(), torch.nan, (value < -rounding).double()
-        )
+        values[name, "violation"] = torch.where(value.isnan(), torch.nan, (value < -least).double())
     best = support.masked_fill(~words | support.isnan(), -torch.inf).amax(-1)
     values["", "support_best"] = best.masked_fill(best.isinf(), torch.nan)
     return values

@@ -32,9 +32,11 @@ RANDOM_SETS = 10
 WORDS_READ = 20_000  # by one beam search in one text, about: fewer passes for long texts
 KINDS = ("comprehensiveness", "sufficiency")
 CONTRAST = "contrast"  # comprehensiveness minus sufficiency
+PLACE = "place"  # of the contrast, between random words and the best
+_MIN_ROOM = 0.1  # log-odds between them, for a text to have a place
 SCALES = ("", "_p")  # log-odds, probability
 # One value per ranking.
-RANKED = tuple(kind + suffix for kind in (*KINDS, CONTRAST) for suffix in SCALES)
+RANKED = (*(kind + suffix for kind in (*KINDS, CONTRAST) for suffix in SCALES), PLACE)
 Found = dict[str, Tensor]  # kind -> log-odds of sets of words
 
 
@@ -55,6 +57,12 @@ def _metrics() -> dict[str, Metric]:
             )
             for end, which in zip(ends, ("worst", "best"), strict=True):
                 metrics[end] = Metric(f"the same for the {which} words found", *ends, scale)
+    metrics[PLACE] = Metric(
+        "where the contrast lies between that of random words (0) and of the best words (1)",
+        0.0,
+        1.0,
+        DIFFERENCE,
+    )
     metrics["searched_exactly"] = Metric("best and worst are over all sets of words", 0.0, 1.0)
     return metrics
 
@@ -118,9 +126,10 @@ def top_words(
         `comprehensiveness`, the log-odds of ŷ minus those without the top words, and
         `sufficiency`, minus those with the top words only, per ranking; of `random` the mean over
         all sets, or over 10. `contrast` is the first minus the second: what the top words say on
-        their own, minus what the rest of the text says. `…_best` and `…_worst` over all sets read;
-        `…_p` in p(ŷ). `searched_exactly`: all sets were read. NaN with fewer than two words, or if
-        a score is unknown.
+        their own, minus what the rest of the text says; `place` is where it lies between that of
+        random words and the best, text by text, at least -1, NaN where these are equal. `…_best`
+        and `…_worst` over all sets read; `…_p` in p(ŷ). `searched_exactly`: all sets were read. NaN
+        with fewer than two words, or if a score is unknown.
     """
     names = [name for name in str(rankings).split("+") if name in scores]
     if not names:
@@ -209,4 +218,8 @@ def _values(
         if metric.startswith(CONTRAST):
             without, only = (values[measure, metric.replace(CONTRAST, kind)] for kind in KINDS)
             values[measure, metric] = without - only
+    floor, ceiling = values["random", CONTRAST], values["", f"{CONTRAST}_best"]
+    room = (ceiling - floor).where(ceiling - floor > _MIN_ROOM, torch.nan)
+    for name in ("random", *names):
+        values[name, PLACE] = ((values[name, CONTRAST] - floor) / room).clamp_min(-1)
     return values

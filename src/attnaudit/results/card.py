@@ -74,6 +74,7 @@ class Answer:
     blind : what these audits cannot see.
     partly : what the verdict says of a "partly"; empty otherwise.
     is_open : whether more texts might change the answer.
+    denial : what the verdict says of a "no", if not what the question says.
     """
 
     question: str
@@ -83,6 +84,7 @@ class Answer:
     blind: str
     partly: str = ""
     is_open: bool = False
+    denial: str = ""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def earlier_card(stored: dict[str, Any]) -> Card:
         answers=tuple(_answer(each) for each in stored["questions"]),
         cautions=(CAUTION, *map(str, stored.get("cautions", []))),
         accuracy=str(stored.get("accuracy", "")),
-        rules=RULES,
+        rules=int(stored.get("rules", RULES)),
         stored=Verdict(decision, sentence, "Next: audit again, for a card by the current rules."),
     )
 

@@ -104,6 +104,8 @@ class Question(Enum):
         "does it point at what the model uses?",
         {
             "top_words/contrast@attention": Thresholds(0.5, 0.35, relative=True),
+            "top_words/place@attention": Thresholds(yes=0.5, no=0.35),
+            "polarity/support@attention": Thresholds(0.3, 0.3, relative=True),
             "polarity/violation@attention": Thresholds(yes=0.2, no=0.5),
         },
         "what texts with words left out do not show: they are not texts the model was trained on",
@@ -128,6 +130,7 @@ class Question(Enum):
         "is it stable?",
         {
             "noise_stability/top_weight_kept": Thresholds(0.8, 0.5, relative=True),
+            "noise_stability/jsd_share": Thresholds(yes=0.2, no=0.35),
             "stability/jsd_share": Thresholds(yes=0.35, no=0.65),
         },
         "whether the words that are attended whatever the noise or the training are the right "

@@ -21,6 +21,7 @@ from attnaudit.core.output_folders import write_folder
 from attnaudit.core.temporary import is_temporary
 from attnaudit.results.checksums import check_files, read_mark, write_json, write_mark
 from attnaudit.results.earlier_card import read_earlier_card
+from attnaudit.results.questions import RULES
 from attnaudit.results.results import Results
 from attnaudit.results.run_schema import check_details
 from attnaudit.results.table_schema import read_table
@@ -204,7 +205,7 @@ def load_results(folder: str | Path) -> Results:
         read_table(folder / f"{name}.parquet", name, classes) for name in TABLES
     )
     about = {**details["about"], "run": details}
-    if "rules" not in about:  # audited by a version whose rules of the card were others
+    if about.get("rules") != RULES:  # audited by a version whose rules of the card were others
         about.setdefault("earlier_card", read_earlier_card(folder / "card.json"))
     return Results(values, summaries, examples, about=about)
 

@@ -31,6 +31,8 @@ class _Answer(Protocol):
     def partly(self) -> str: ...
     @property
     def is_open(self) -> bool: ...
+    @property
+    def denial(self) -> str: ...
 
 
 def conclude(answers: Mapping[Question | None, _Answer]) -> Verdict:
@@ -45,11 +47,15 @@ def conclude(answers: Mapping[Question | None, _Answer]) -> Verdict:
     """
     given = {question: answers.get(question) for question in DECIDING}
     words = {q: UNKNOWN if answer is None else answer.answer for q, answer in given.items()}
-    denials = [question.denial for question in _FATAL if words[question] == NO]
+    denials = [
+        answer.denial or question.denial
+        for question in _FATAL
+        if (answer := given[question]) is not None and answer.answer == NO
+    ]
     if denials:
         return Verdict(NO, f"Not as an explanation: {joined(denials, 'and')}.", _instead(words))
     doubts = [
-        answer.partly if answer.answer == PARTLY else question.denial
+        answer.partly if answer.answer == PARTLY else answer.denial or question.denial
         for question, answer in given.items()
         if answer is not None and answer.answer in (PARTLY, NO)
     ]

@@ -65,7 +65,9 @@ def relative_interval(
     )
     by_counts = torch.isin(interval.kind, torch.tensor(_BY_COUNTS)) & has_room
     kind = torch.where(by_counts, interval.kind, ratio.kind)
-    kind = torch.where(interval.kind >= Kind.NO_VALUE, interval.kind, kind)
+    # Values that are all equal have no interval on an unknown scale; their place may have one.
+    known = (interval.kind == Kind.EQUAL_UNBOUNDED) & (ratio.kind == Kind.STUDENTISED)
+    kind = torch.where((interval.kind >= Kind.NO_VALUE) & ~known, interval.kind, kind)
     same = torch.isin(ratio.kind, torch.tensor(_FEW_PLACES)) & ~by_counts
     same &= (interval.kind < Kind.NO_VALUE) | torch.isin(interval.kind, torch.tensor(_FEW_VALUES))
     kind = torch.where(same, torch.full_like(kind, Kind.PLACES), kind)

@@ -99,7 +99,12 @@ def _about_weights(numbers: Numbers) -> Iterator[str]:
 def _small_classes(numbers: Numbers) -> list[str]:
     if len(numbers.groups) < 2 or numbers.count < _FEW_EXAMPLES:
         return []
-    return [repr(name) for name, count in numbers.groups.items() if count < MIN_GROUP]
+    judged = "top_words/contrast@attention" if numbers.ran("top_words") else ""
+    return [
+        repr(name)
+        for name, count in numbers.groups.items()
+        if (numbers.values(judged, name) if judged else count) < MIN_GROUP
+    ]
 
 
 def _texts(count: int) -> str:

@@ -12,6 +12,7 @@ from attnaudit.results.rules.numbers import Numbers
 OPEN = "; the interval is too wide for a clear answer"
 TOO_WIDE = "(the interval is too wide)"
 MAX_UNDEFINED = 0.5  # of the texts, for a number to decide anything
+SAMPLED = "top_words/"  # this audit reads some of the texts only: the others are not undefined
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ def judge(
     thresholds, finding = question.thresholds[name], numbers(name)
     if finding is None or math.isnan(interval(finding, thresholds)[0]):
         return None
+    if finding.nan_share > MAX_UNDEFINED and not name.startswith(SAMPLED):
+        return None
     answer, is_open = thresholds.judge(*interval(finding, thresholds))
     if answer != YES or not in_classes:
         return Judgement(answer, is_open, finding)
@@ -66,6 +69,7 @@ def judge(
     for group in numbers.judged_groups(name):
         of_group = numbers(name, group)
         if of_group is None or math.isnan(interval(of_group, thresholds)[0]):
+            doubtful.append((True, math.nan, group, of_group or finding))
             continue
         low, high = interval(of_group, thresholds)
         if not thresholds.rules_out_no(low, high):
@@ -76,7 +80,9 @@ def judge(
         return Judgement(PARTLY, True, finding, unjudged)
     if not doubtful:
         return Judgement(YES, False, finding)
-    is_maybe, _, group, of_group = min(doubtful, key=lambda each: each[:2])
+    is_maybe, _, group, of_group = min(
+        doubtful, key=lambda each: (each[0], math.inf if math.isnan(each[1]) else each[1])
+    )
     return Judgement(PARTLY, is_maybe, finding, group, of_group)
 
 
@@ -89,10 +95,11 @@ def make_answer(
     blind: str | None = None,
     partly: str = "",
     is_open: bool = False,
+    denial: str = "",
 ) -> Answer:
     """An answer with the question's own wording and blind spot."""
     blind = question.blind_spot if blind is None else blind
-    return Answer(question.wording, answer, because, findings, blind, partly, is_open)
+    return Answer(question.wording, answer, because, findings, blind, partly, is_open, denial)
 
 
 def in_class(judgement: Judgement) -> str:

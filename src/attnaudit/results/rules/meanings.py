@@ -17,6 +17,9 @@ MEANINGS = {
     "decision flips (lower is better)",
     "top_words/contrast@attention": "what the most attended words say on their own, minus what the "
     "rest says, in log-odds (floor: random words, ceiling: the best words)",
+    "top_words/place@attention": "the same, text by text: from random words (0) to the best (1)",
+    "polarity/support@attention": "log-odds lost without the most attended word (floor: a random "
+    "word, ceiling: the best word)",
     "top_words/comprehensiveness@attention": "log-odds lost without the most attended words "
     "(floor: random words, ceiling: the best words)",
     "top_words/sufficiency@attention": "log-odds lost with the most attended words only "

@@ -9,6 +9,7 @@ import pandas as pd
 
 from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.card import Finding
+from attnaudit.results.number_formats import percent
 from attnaudit.results.rows import METRIC_KEY, one_line_per_metric
 from attnaudit.results.rules.meanings import MEANINGS
 
@@ -102,10 +103,15 @@ class Numbers:
         """Whether an audit has any number."""
         return resolve_audit_name(audit, self._audits) is not None
 
-    def why_unknown(self, audit: str) -> str:
-        """Why an audit has no number to decide by."""
+    def why_unknown(self, audit: str, name: str = "") -> str:
+        """Why an audit, or one of its numbers, has nothing to decide by."""
         if not self.ran(audit):
             return f"the audit {audit} was not run"
+        line = self._line(name, ALL) if name else None
+        if line is not None and self._values(line) >= _MIN_VALUES:
+            if line.nan_share > 0.5:
+                return f"the number is undefined for {percent(line.nan_share)} of the texts"
+            return f"its interval is {getattr(line, 'interval', '') or 'not known'}"
         return (
             f"the audit {audit} has too few values for an interval: "
             f"at least {_MIN_VALUES} are needed"

@@ -30,9 +30,9 @@ def only_story(numbers: Numbers) -> Answer:
         ):
             break
     else:
-        reason = (
-            "no text has a second word to attend to" if in_nats else numbers.why_unknown("furthest")
-        )
+        reason = numbers.why_unknown("furthest", _PLAIN[0])
+        if in_nats and not numbers.values(_PLAIN[0]):
+            reason = "no text has a second word to attend to"
         return make_answer(question, UNKNOWN, reason, in_nats)
     others = () if names is _PLAIN else numbers.known(_PLAIN[0])
     is_exact = not upper.value - share.value > 1e-9

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from attnaudit.results.card import Answer, Finding
 from attnaudit.results.number_formats import percent
-from attnaudit.results.questions import PARTLY, UNKNOWN, Question
+from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question
 from attnaudit.results.rules.judging import (
     MAX_UNDEFINED,
     OPEN,
@@ -20,6 +22,7 @@ from attnaudit.results.rules.numbers import Numbers
 _WITHOUT, _ONLY = "top_words/comprehensiveness@attention", "top_words/sufficiency@attention"
 _CHOSEN = "top_words/searched_exactly"  # known for every text that the audit chose
 _MIN_ROOM = 0.2  # log-odds between random words and the best ones, to tell good from bad
+_IDLE_TOP = "the most attended word itself hardly counts"
 _WITNESSES = ("agreement/tau@leave_one_out", "agreement/tau@gradient", "redundancy/hidden_flip")
 
 
@@ -30,25 +33,37 @@ def points(numbers: Numbers) -> Answer:
     top word may make it worse. Rank correlations are shown and decide nothing.
     """
     question = Question.POINTS
-    carried, against = question.thresholds
-    findings = numbers.known(carried, _WITHOUT, _ONLY, against, *_WITNESSES)
-    contrast, polarity = (judge(numbers, question, name) for name in question.thresholds)
+    carried, placed, support, against = question.thresholds
+    findings = numbers.known(carried, placed, _WITHOUT, _ONLY, support, against, *_WITNESSES)
+    contrast, place, polarity = (
+        judge(numbers, question, name) for name in (carried, placed, against)
+    )
+    # A top word that does nothing is no reason for a no: words may back each other up.
+    top = judge(numbers, question, support, in_classes=False)
     reason = _why_unknown(numbers, contrast, carried)
     if contrast is None or reason is not None:
         return make_answer(question, UNKNOWN, reason or "", findings)
-    deciding = contrast
-    if polarity is not None and worst([polarity.answer, contrast.answer]) != contrast.answer:
-        deciding = polarity
+    judged = [contrast, *([] if place is None else [place])]
+    judged += [] if polarity is None or polarity.answer == YES else [polarity]
+    judged += [] if top is None or top.answer != NO else [replace(top, answer=PARTLY)]
+    answer = worst([each.answer for each in judged])
+    deciding = next(each for each in judged if each.answer == answer)
     findings = (deciding.finding, *(each for each in findings if each != deciding.finding))
-    because = _how_far(numbers, contrast.finding) if deciding is contrast else _against(polarity)
+    is_against = polarity is not None and deciding is polarity
+    because = _how_far(numbers, contrast.finding, place)
+    if is_against:
+        because = _against(deciding)
+    elif deciding.finding.name.endswith("/support@attention"):
+        because += f"; {_IDLE_TOP}"
     addition = in_class(deciding) or (OPEN if deciding.is_open else "")
     return make_answer(
         question,
-        deciding.answer,
+        answer,
         because + addition,
         findings,
-        partly=_partly(deciding, polarity) if deciding.answer == PARTLY else "",
+        partly=_partly(deciding, is_against=is_against) if answer == PARTLY else "",
         is_open=deciding.is_open,
+        denial="it points at words that speak against the decision" if is_against else "",
     )
 
 
@@ -66,9 +81,14 @@ def _why_unknown(numbers: Numbers, contrast: Judgement | None, name: str) -> str
     return numbers.why_unknown("top_words") if contrast is None else None
 
 
-def _how_far(numbers: Numbers, contrast: Finding) -> str:
+def _how_far(numbers: Numbers, contrast: Finding, place: Judgement | None) -> str:
     without, only = numbers(_WITHOUT), numbers(_ONLY)
     words = f"the most attended words are {_share(contrast)} of the way from random to the best"
+    if place is not None:
+        words = words.replace(
+            " of the way",
+            f" ({percent(max(place.finding.value, 0.0))} in the mean text) of the way",
+        )
     if without is None or only is None:
         return words
     return f"{words} words: {_share(without)} when left out, {_share(only)} when kept alone"
@@ -78,21 +98,25 @@ def _share(finding: Finding) -> str:
     return percent(max(finding.relative, 0.0))
 
 
-def _against(polarity: Judgement | None) -> str:
-    share = 0.0 if polarity is None else polarity.finding.value
-    return f"in {percent(share)} of the texts the most attended word speaks against the decision"
+def _against(polarity: Judgement) -> str:
+    share = percent(polarity.finding.value)
+    return f"in {share} of the texts the most attended word speaks against the decision"
 
 
-def _partly(judgement: Judgement, polarity: Judgement | None) -> str:
+def _partly(judgement: Judgement, *, is_against: bool) -> str:
     """What the verdict says of a "partly"."""
     if judgement.group:
         can = "may not point" if judgement.is_open else "does not point"
         return f"for texts predicted {judgement.group!r} it {can} at the words the model uses"
     if judgement.is_open:
         return f"how well it points at the words the model uses is unclear {TOO_WIDE}"
-    if judgement is polarity:
-        return _against(polarity)
+    if is_against:
+        return _against(judgement)
+    if judgement.finding.name.endswith("/support@attention"):
+        return _IDLE_TOP
+    is_place = judgement.finding.name.endswith("/place@attention")
+    share = percent(max(judgement.finding.value, 0.0)) if is_place else _share(judgement.finding)
     return (
         "it points at the words the model uses only in part "
-        f"({_share(judgement.finding)} of the way from random words to the best ones)"
+        f"({share} of the way from random words to the best ones)"
     )

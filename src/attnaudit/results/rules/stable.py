@@ -6,54 +6,50 @@ from typing import Any
 
 from attnaudit.results.card import Answer
 from attnaudit.results.number_formats import number, percent
-from attnaudit.results.questions import PARTLY, UNKNOWN, YES, Question
+from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question
 from attnaudit.results.rules.judging import (
-    MAX_UNDEFINED,
     OPEN,
     TOO_WIDE,
     Judgement,
     in_class,
     judge,
     make_answer,
-    worst,
 )
 from attnaudit.results.rules.numbers import Numbers
 
+_ORDER = (NO, PARTLY, YES)  # from the least favourable
 _MIN_AGREEMENT = 0.2  # tau of two trainings, below which they rank the words differently
 _MIN_SAME = 0.9  # decisions that other trainings share; the card says so if there are fewer
 _OTHERS = (
     "noise_stability/top_k_overlap",
-    "noise_stability/jsd_share",
     "stability/tau",
     "stability/same_decision",
 )
 
 
 def stable(numbers: Numbers, about: dict[str, Any]) -> Answer:
-    """Answer from noise and from other trainings, the less favourable of the two."""
+    """Answer from noise and from other trainings, the least favourable of all."""
     question = Question.STABLE
-    noise_name, training_name = question.thresholds
-    noise, training = (judge(numbers, question, name) for name in question.thresholds)
-    findings = numbers.known(noise_name, training_name, *_OTHERS)
-    if noise is not None and noise.finding.nan_share > MAX_UNDEFINED:
-        noise = None
-    reasons, answers, is_open = [], [], False
-    if noise is not None:
-        reasons.append(_under_noise(noise))
-        answers.append(noise.answer)
-        is_open = noise.is_open
+    kept_name, moved_name, training_name = question.thresholds
+    kept, moved, training = (judge(numbers, question, name) for name in question.thresholds)
+    findings = numbers.known(kept_name, moved_name, training_name, *_OTHERS)
+    judged: list[tuple[Judgement, str, str]] = []  # with its reason and answer
+    if kept is not None and moved is not None:
+        noise = min(kept, moved, key=lambda each: _ORDER.index(each.answer))
+        judged.append((noise, _under_noise(kept, moved, noise), noise.answer))
     if training is not None:
-        reason, answer = _in_training(numbers, training)
-        reasons.append(reason)
-        answers.append(answer)
-        is_open = is_open or training.is_open
-    if not answers:
+        judged.append((training, *_in_training(numbers, training)))
+    if not judged:
         ran = next((each for each in ("noise_stability", "stability") if numbers.ran(each)), None)
-        reason = numbers.why_unknown(ran or "noise_stability")
+        name = training_name if ran == "stability" else kept_name
+        reason = numbers.why_unknown(ran or "noise_stability", name)
         return make_answer(question, UNKNOWN, reason, findings)
+    deciding, _, answer = min(judged, key=lambda each: (_ORDER.index(each[2]), each[0].is_open))
+    findings = (deciding.finding, *(each for each in findings if each != deciding.finding))
+    reasons = [reason for _, reason, _ in judged]
     if training is None and not numbers.ran("stability"):
         reasons.append(_how_to_compare(about))
-    answer = worst(answers)
+    is_open = deciding.is_open
     partly = "it is stable only in part"
     if is_open and answer == PARTLY:
         partly = f"how stable it is is unclear {TOO_WIDE}"
@@ -62,9 +58,12 @@ def stable(numbers: Numbers, about: dict[str, Any]) -> Answer:
     )
 
 
-def _under_noise(noise: Judgement) -> str:
-    share = max(noise.finding.relative, 0.0)
-    words = f"under small noise the most attended words keep {percent(share)} of their lead"
+def _under_noise(kept: Judgement, moved: Judgement, noise: Judgement) -> str:
+    share, distance = max(kept.finding.relative, 0.0), moved.finding.value
+    words = (
+        f"under small noise the most attended words keep {percent(share)} of their lead, and the "
+        f"weights move by {percent(distance)} of the maximum distance"
+    )
     return words + (in_class(noise) or (OPEN if noise.is_open else ""))
 
 
