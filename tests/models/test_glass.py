@@ -74,7 +74,7 @@ HEADLINES = {
     "erasure_forms": Headline("drop_delete", "", good=0.45, bad=0.1),
     "erasure_limits": Headline("naopc", "attention", good=0.99, bad=0.5),
     "redundancy": Headline("joint", "", good=0.45, bad=0.1),
-    "polarity": Headline("violation", "attention", good=0.01, bad=0.99),
+    "polarity": Headline("supports", "attention", good=0.99, bad=0.01),
     "top_words": Headline("comprehensiveness_p", "attention", good=0.45, bad=0.1),
     # These detect neither fault.
     "noise_stability": Headline("top_k_overlap", "", good=0.99, bad=0.5),

@@ -18,7 +18,7 @@ from attnaudit.results.rules import make_card
 
 JUST = 1e-6
 COUNT = 100
-CONTRAST, AGAINST = Question.POINTS.thresholds
+CONTRAST, PLACE, SUPPORT, AGAINST = Question.POINTS.thresholds
 
 
 def line(
@@ -84,6 +84,7 @@ def pointed(share: float, against: float = 0.0, **where: object) -> list[dict[st
     return [
         line("top_words/searched_exactly", 1.0, **where),  # type: ignore[arg-type]
         line(CONTRAST, 2 * share - 1, floor=-1.0, ceiling=1.0, **where),  # type: ignore[arg-type]
+        line(PLACE, share, **where),  # type: ignore[arg-type]
         line(AGAINST, against, **where),  # type: ignore[arg-type]
     ]
 
@@ -99,7 +100,10 @@ def far(share: float, upper: float | None = None, kind: str = "") -> list[dict[s
 
 def kept(share: float) -> list[dict[str, object]]:
     """The number of "is it stable?" under noise."""
-    return [line("noise_stability/top_weight_kept", share)]
+    return [
+        line("noise_stability/top_weight_kept", share),
+        line("noise_stability/jsd_share", 0.0),
+    ]
 
 
 ENOUGH = {
@@ -197,6 +201,28 @@ def test_a_top_word_that_speaks_against_the_decision_is_no_yes() -> None:
         assert found.answer == YES or "speaks against the decision" in found.because
 
 
+def test_texts_with_large_log_odds_do_not_speak_for_all() -> None:
+    lines = pointed(1.0)
+    lines[2] = line(PLACE, 0.2)
+    assert answer(Question.POINTS, *lines).answer == NO
+
+
+def test_a_top_word_that_does_nothing_is_no_clean_yes() -> None:
+    idle = line(SUPPORT, 0.1, floor=0.0, ceiling=2.0)
+    found = answer(Question.POINTS, *pointed(1.0), idle)
+    assert found.answer == PARTLY
+    assert "itself hardly counts" in found.because
+    assert answer(Question.POINTS, *pointed(0.0), idle).answer == NO
+    assert answer(Question.POINTS, *pointed(1.0), line(SUPPORT, 1.0, ceiling=2.0)).answer == YES
+
+
+def test_words_against_the_decision_are_denied_as_such() -> None:
+    card = with_answers(points=pointed(1.0, 0.9))
+    assert card.verdict == (
+        "Not as an explanation: it points at words that speak against the decision."
+    )
+
+
 def test_known_evidence_decides_nothing_about_what_the_model_uses() -> None:
     evidence = [line("evidence/hit@attention", 1.0), line("evidence/mass@attention", 1.0)]
     assert answer(Question.POINTS, *pointed(0.0), *evidence).answer == NO
@@ -218,11 +244,11 @@ def test_values_undefined_for_more_than_half_of_the_texts_tried_decide_nothing()
     """The audit tries only some texts: those it did not try are not undefined."""
     tried = line("top_words/searched_exactly", 1.0, undefined=0.4)
     others = pointed(1.0)[1:]
-    others[0]["nan_share"] = 0.8
+    others[0]["nan_share"] = others[1]["nan_share"] = 0.8
     found = answer(Question.POINTS, tried, *others)
     assert found.answer == UNKNOWN
     assert "only 33 % of the texts tried" in found.because
-    others[0]["nan_share"] = 0.7 - JUST
+    others[0]["nan_share"] = others[1]["nan_share"] = 0.7 - JUST
     assert answer(Question.POINTS, tried, *others).answer == YES
 
 
@@ -277,7 +303,8 @@ def test_an_upper_bound_that_is_reached_is_not_shown_twice() -> None:
 
 def test_where_no_other_attention_is_possible_the_card_says_so() -> None:
     """Texts of one word: the share of the furthest possible is 0/0."""
-    found = answer(Question.ONLY_STORY, line("furthest/jsd", 0.0), *far(math.nan))
+    nothing = [{**each, "nan_share": 1.0} for each in far(math.nan)]
+    found = answer(Question.ONLY_STORY, line("furthest/jsd", 0.0), *nothing)
     assert found.answer == UNKNOWN
     assert found.because == "no text has a second word to attend to"
 
@@ -296,6 +323,14 @@ def test_it_is_stable_by_the_top_words_that_stay_under_noise() -> None:
         Question.STABLE.thresholds["noise_stability/top_weight_kept"]
     ):
         assert answer(Question.STABLE, *kept(value)).answer == expected
+
+
+def test_it_is_not_stable_if_the_weights_move_among_the_top_words() -> None:
+    for value, expected in both_sides(Question.STABLE.thresholds["noise_stability/jsd_share"]):
+        moved = [kept(1.0)[0], line("noise_stability/jsd_share", value)]
+        found = answer(Question.STABLE, *moved)
+        assert found.answer == expected
+        assert expected == YES or found.findings[0].name == "noise_stability/jsd_share"
 
 
 def test_another_training_can_only_make_it_worse() -> None:
@@ -403,6 +438,8 @@ def test_a_class_whose_interval_reaches_a_no_leaves_the_question_open() -> None:
     wide[0]["low"] = 0.0
     found = answer(Question.MATTERS, *shuffled(0.5), *wide)
     assert found.answer == PARTLY
+    unknown = [{**each, "relative_low": math.nan} for each in pointed(1.0, group="b")]
+    assert answer(Question.POINTS, *pointed(1.0), *unknown).answer == PARTLY
     assert found.is_open
     assert "a no cannot be ruled out" in found.because
 

@@ -31,6 +31,12 @@ MARGIN = 0.05  # of the log-odds: a smaller rise without the top word is no viol
                 0.0,
                 SHARE,
             ),
+            "supports": Metric(
+                "without the top word the predicted class becomes clearly less likely",
+                "supports@random",
+                1.0,
+                SHARE,
+            ),
             "support": Metric(
                 "drop of the log-odds of the predicted class without the top word",
                 "support@random",
@@ -71,7 +77,8 @@ def polarity(
     dict of Tensor (B,)
         `support`, the log-odds of ŷ minus those without the top word; `violation`, 1 if support is
         negative by more than 5 % of the log-odds: with one word less, attention to the others
-        grows, so that leaving out any filler raises the log-odds a little. `support_best`, the
+        grows, so that leaving out any filler raises the log-odds a little. `supports`, 1 if it is
+        positive by more than that. `support_best`, the
         largest support of any word. NaN where nothing would be left of the text, or a score is
         unknown.
     """

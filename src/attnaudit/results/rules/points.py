@@ -83,12 +83,10 @@ def _why_unknown(numbers: Numbers, contrast: Judgement | None, name: str) -> str
 
 def _how_far(numbers: Numbers, contrast: Finding, place: Judgement | None) -> str:
     without, only = numbers(_WITHOUT), numbers(_ONLY)
-    words = f"the most attended words are {_share(contrast)} of the way from random to the best"
+    share = _share(contrast)
     if place is not None:
-        words = words.replace(
-            " of the way",
-            f" ({percent(max(place.finding.value, 0.0))} in the mean text) of the way",
-        )
+        share += f" ({percent(max(place.finding.value, 0.0))} in the mean text)"
+    words = f"the most attended words are {share} of the way from random to the best"
     if without is None or only is None:
         return words
     return f"{words} words: {_share(without)} when left out, {_share(only)} when kept alone"
