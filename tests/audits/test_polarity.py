@@ -44,6 +44,8 @@ def test_support_is_the_log_odds_lost_without_the_top_word(name: str) -> None:
             top = max(words, key=lambda n, score=score: float(score[n]))
             assert value == pytest.approx(support[top], abs=1e-9)
             assert violation == float(support[top] < -0.05 * abs(whole))
+            supports = float(found[measure, "supports"][index])
+            assert supports == float(support[top] > 0.05 * abs(whole))
             signs.add(violation)
         best = float(found["", "support_best"][index])
         assert (

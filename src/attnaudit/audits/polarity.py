@@ -95,7 +95,8 @@ def polarity(
         top = rank.argmin(-1, keepdim=True)
         value = support.gather(1, top)[:, 0].masked_fill(unknown | nothing, torch.nan)
         values[name, "support"] = value
-        values[name, "violation"] = torch.where(value.isnan(), torch.nan, (value < -least).double())
+        for metric, is_true in (("violation", value < -least), ("supports", value > least)):
+            values[name, metric] = is_true.double().masked_fill(value.isnan(), torch.nan)
     best = support.masked_fill(~words | support.isnan(), -torch.inf).amax(-1)
     values["", "support_best"] = best.masked_fill(best.isinf(), torch.nan)
     return values
