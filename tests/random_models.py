@@ -25,15 +25,15 @@ def short_texts(
     sentences: the sentence of each token; query: with a query each; candidates: with the classes
     that are possible for each, of four.
     """
-    tokens = _padded(texts)
-    asked = _padded(_QUERIES) if query else None
+    tokens = padded(texts)
+    asked = padded(_QUERIES) if query else None
     return Batch(
         tuple(f"text/{index}" for index in range(len(texts))),
         tokens,
         tokens > 0,
         asked,
         None if asked is None else asked > 0,
-        segments=None if sentences is None else _padded(sentences, 0, -1),
+        segments=None if sentences is None else padded(sentences, 0, -1),
         classes=CANDIDATES if candidates else None,
     )
 
@@ -48,7 +48,7 @@ def random_model(classes: int, query: bool, *, spread: float, **choices: Any) ->
     return model.double().eval()
 
 
-def _padded(rows: Rows, first: int = START, last: int = END) -> Tensor:
+def padded(rows: Rows, first: int = START, last: int = END) -> Tensor:
     """The rows between two marks, padded with 0; last -1 repeats the last number."""
     marked = [[first, *row, row[-1] if last < 0 else last] for row in rows]
     return torch.tensor([row + [0] * (max(map(len, marked)) - len(row)) for row in marked])

@@ -57,7 +57,7 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     done = code_cells(runner().run_notebook(tmp_path / NOTEBOOK.name, tmp_path / "done.ipynb"))
     assert all(cell.execution_count for cell in done)
     (card,) = [cell for cell in done if "attnaudit.audit(" in cell.source]
-    assert "does it point at what matters?" in shown(card)
+    assert "does it point at what the model uses?" in shown(card)
     assert "text/html" in card.outputs[-1].data
     (table,) = [cell for cell in done if "floor" in cell.source]
     assert all(name in shown(table) for name in ("saliency", "head_mean", "between_measures"))

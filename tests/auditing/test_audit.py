@@ -75,7 +75,10 @@ def test_values_do_not_depend_on_the_size_or_order_of_batches(name: str, size: i
     reference, again = (lines(each.frame()) for each in (whole, results))
     tolerance = 1e-5 if name == "float32" else 1e-9
     assert reference.index.equals(again.index)
-    np.testing.assert_allclose(reference, again, atol=tolerance, rtol=0)
+    # With many classes the search ends at the edge of the tolerance, up to rounding.
+    searched = reference.index.get_level_values("audit") == "furthest"
+    np.testing.assert_allclose(reference[~searched], again[~searched], atol=tolerance, rtol=0)
+    np.testing.assert_allclose(reference[searched], again[searched], atol=1e-5, rtol=0)
     drawn = reference.index.get_level_values("measure") == "random"
     drawn &= reference.index.get_level_values("audit") == "evidence"
     assert drawn.any()
@@ -310,7 +313,7 @@ def test_a_single_text_without_a_label_can_be_audited() -> None:
     assert results.frame()["label"].unique().tolist() == [-1]
     reason = results.card()["needed?"].because
     assert reason == (
-        "the audit uniform_attention has too few values for an interval: at least 5 are needed"
+        "the audit uniform_attention has too few values for an interval: at least 10 are needed"
     )
     json.dumps(results.card().as_dict())
     assert "Results of 1 examples" in repr(results)

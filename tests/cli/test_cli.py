@@ -53,7 +53,7 @@ def test_run_prints_the_card_and_leaves_a_report(
     for question in (
         "needed?",
         "does it matter?",
-        "does it point at what matters?",
+        "does it point at what the model uses?",
         "is it the only story?",
         "is it stable?",
     ):

@@ -22,9 +22,9 @@ from attribution_cases import (
     every_case,
     items_of,
     made,
-    padded,
     shapley,
 )
+from random_models import padded
 
 
 @pytest.mark.parametrize("name", ["bilstm", "query, candidates", "pairs"])

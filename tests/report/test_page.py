@@ -612,9 +612,17 @@ def test_a_bar_stands_on_the_scale_of_its_metric() -> None:
 def test_a_number_without_a_scale_has_no_bar(oracle: Results, tmp_path: Path) -> None:
     assert bar(finding("mine/number", 0.5, 0.4, 0.6, 0.0, 1.0), SCALES) is None
     html, _ = page_of(oracle, tmp_path)
-    assert (
-        html.count('class="scale"') == sum(len(each.findings) for each in oracle.card().answers) > 5
-    )
+    findings = [each for answer in oracle.card().answers for each in answer.findings]
+    drawn = [each for each in findings if bar(each, oracle.about["scales"]) is not None]
+    assert html.count('class="scale"') == len(drawn) > 5
+    log_odds = {each.name for each in findings} - {each.name for each in drawn}
+    assert log_odds == {
+        "permutation/log_odds_median",
+        "top_words/contrast@attention",
+        "top_words/comprehensiveness@attention",
+        "top_words/sufficiency@attention",
+        "polarity/support@attention",
+    }
     older = replace(
         oracle, about={key: value for key, value in oracle.about.items() if key != "scales"}
     )

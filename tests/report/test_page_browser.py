@@ -860,7 +860,7 @@ def test_hostile_texts_are_shown_as_text_everywhere(browser: Any, tmp_path: Path
                 "[...document.querySelectorAll('.words .t')].map((each) => each.textContent)"
             )
         )
-        opened.page.click("text=Next")
+        opened.page.click("button:has-text('Next')")
     assert {*HOSTILE[:5], "a\u2400b"} <= texts
     assert opened.page.query_selector("main img") is None
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 1280
