@@ -252,6 +252,13 @@ def test_values_undefined_for_more_than_half_of_the_texts_tried_decide_nothing()
     assert answer(Question.POINTS, tried, *others).answer == YES
 
 
+def test_texts_that_were_not_tried_are_not_undefined() -> None:
+    lines = [{**each, "nan_share": 0.6} for each in pointed(1.0)]
+    finding = answer(Question.POINTS, *lines).findings[0]
+    assert finding.nan_share == 0
+    assert finding.note == "from 40 of 100 texts"
+
+
 def test_where_no_few_words_decide_nothing_can_be_pointed_at() -> None:
     flat = [
         line("top_words/searched_exactly", 1.0),
@@ -268,9 +275,12 @@ def test_the_reason_says_how_far_both_go() -> None:
         line("top_words/sufficiency@attention", 2.5, floor=3.0, ceiling=1.0),
     ]
     because = answer(Question.POINTS, *pointed(0.4), *both).because
-    assert "40 % of the way from random to the best words" in because
+    assert "40 % (40 % in the mean text) of the way from random to the best words" in because
     assert "50 % when left out, 25 % when kept alone" in because
-    assert "are 0 % of the way" in answer(Question.POINTS, *pointed(-0.5)).because
+    assert (
+        "are 0 % (0 % in the mean text) of the way"
+        in answer(Question.POINTS, *pointed(-0.5)).because
+    )
 
 
 # is it the only story? ----------------------------------------------------------------------------

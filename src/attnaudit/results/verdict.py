@@ -79,8 +79,8 @@ def _instead(words: Mapping[Question, str]) -> str:
     """What to do after a no."""
     if words[Question.POINTS] == NO:
         return (
-            "Next: show another measure that points at these words (compare them under "
-            "comprehensiveness: leave_one_out is the reference), not attention."
+            "Next: do not show it; show a measure that leaves words out itself, such as "
+            "leave-one-out."
         )
     return (
         "Next: do not show it; a model whose weights do not matter can be explained by what does, "

@@ -12,7 +12,6 @@ from attnaudit.results.rules.numbers import Numbers
 OPEN = "; the interval is too wide for a clear answer"
 TOO_WIDE = "(the interval is too wide)"
 MAX_UNDEFINED = 0.5  # of the texts, for a number to decide anything
-SAMPLED = "top_words/"  # this audit reads some of the texts only: the others are not undefined
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def judge(
     thresholds, finding = question.thresholds[name], numbers(name)
     if finding is None or math.isnan(interval(finding, thresholds)[0]):
         return None
-    if finding.nan_share > MAX_UNDEFINED and not name.startswith(SAMPLED):
+    if finding.nan_share > MAX_UNDEFINED:
         return None
     answer, is_open = thresholds.judge(*interval(finding, thresholds))
     if answer != YES or not in_classes:

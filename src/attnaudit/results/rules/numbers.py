@@ -16,6 +16,7 @@ from attnaudit.results.rules.meanings import MEANINGS
 ALL = "all"
 MIN_GROUP = 10  # values that a predicted class must have to be judged on its own
 _LARGE_GROUP = 0.1  # of the texts: a class of this share must be judged for a clean yes
+_SAMPLED, _TRIED = "top_words/", "top_words/searched_exactly"
 _MIN_VALUES = 10  # an interval of fewer means nothing
 
 
@@ -52,6 +53,11 @@ class Numbers:
             return None
         if math.isnan(line.low) and math.isnan(getattr(line, "relative_low", math.nan)):
             return None
+        undefined, note = line.nan_share, ""
+        if name.startswith(_SAMPLED) and (tried := self.values(_TRIED, group)):
+            # The audit reads some of the texts only: the others are not undefined.
+            undefined = 1 - self._values(line) / tried
+            note = f"from {tried} of {line.count} texts" if tried < line.count else ""
         return Finding(
             name=f"{line.audit}/{name.partition('/')[2]}",
             meaning=MEANINGS[name],
@@ -60,7 +66,8 @@ class Numbers:
             high=line.high,
             floor=line.floor,
             ceiling=line.ceiling,
-            nan_share=line.nan_share,
+            nan_share=undefined,
+            note=note,
             compared=getattr(line, "compared", 1.0),
             relative=getattr(line, "relative", math.nan),
             relative_low=getattr(line, "relative_low", math.nan),
