@@ -93,3 +93,18 @@ def test_no_interval_of_the_mean_means_none_of_its_place() -> None:
     got = relative_interval(value, torch.zeros_like(value), torch.ones_like(value), mean)
     assert got.low.isnan()
     assert got.kind == Kind.FEW
+
+
+def test_two_texts_far_from_the_rest_leave_a_wide_interval_where_there_is_room() -> None:
+    draw = torch.Generator().manual_seed(0)
+    value, floor = (torch.rand(178, 1, generator=draw).double() for _ in range(2))
+    value, floor = 1 - 1e-9 * value, 0.1 + 0.1 * floor
+    value[:2] = torch.tensor([[0.995], [0.991]])
+    ceiling = torch.ones_like(value)
+    ratio = bootstrap_ratio(value - floor, ceiling - floor)
+    assert ratio.kind == Kind.NO_ROOM
+    found = relative_interval(value, floor, ceiling, bootstrap(value))
+    assert found.kind == Kind.PLACES
+    assert 0.9 < float(found.low) < float(found.estimate) <= float(found.high)
+    no_room = relative_interval(value, ceiling, ceiling, bootstrap(value))
+    assert bool(no_room.low.isnan())

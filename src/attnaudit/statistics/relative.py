@@ -68,7 +68,9 @@ def relative_interval(
     # Values that are all equal have no interval on an unknown scale; their place may have one.
     known = (interval.kind == Kind.EQUAL_UNBOUNDED) & (ratio.kind == Kind.STUDENTISED)
     kind = torch.where((interval.kind >= Kind.NO_VALUE) & ~known, interval.kind, kind)
-    same = torch.isin(ratio.kind, torch.tensor(_FEW_PLACES)) & ~by_counts
+    # A single text far from the rest can leave the studentised bootstrap without an end.
+    no_end = (ratio.kind == Kind.NO_ROOM) & has_room
+    same = (torch.isin(ratio.kind, torch.tensor(_FEW_PLACES)) | no_end) & ~by_counts
     same &= (interval.kind < Kind.NO_VALUE) | torch.isin(interval.kind, torch.tensor(_FEW_VALUES))
     kind = torch.where(same, torch.full_like(kind, Kind.PLACES), kind)
     below, above = _reach_of_counts(value, floor, ceiling, ratio.estimate, interval, level)
