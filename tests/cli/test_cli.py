@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -263,3 +264,19 @@ def test_check_does_not_say_kept_of_what_could_not_be_tried(attnaudit: Callable[
     assert done.returncode == 0
     assert "No law is broken; some could not be checked" in done.stdout
     assert "All laws are kept" not in done.stdout
+
+
+def test_run_on_a_file_says_what_it_read(attnaudit: Callable[..., Done], tmp_path: Path) -> None:
+    words = ("sun", "moon", "tree", "river", "stone", "cloud", "light")
+    rows = [
+        f"{'good' if number % 2 else 'bad'} {' '.join(three)};{'pos' if number % 2 else 'neg'}"
+        for number, three in enumerate(permutations(words, 3))
+    ]
+    (tmp_path / "reviews.csv").write_text("\n".join(["review;stars", *rows]), encoding="utf-8")
+    audits = ["--audits", "uniform_attention", "--measures", "random"]
+    done = attnaudit("run", "--dataset", "reviews.csv", *QUICK, *audits)
+    assert done.returncode == 0, done.stderr
+    expected = "Read reviews.csv: text = review, label = stars; train 168, dev 21, test 21"
+    assert done.stdout.splitlines()[0] == expected
+    again = attnaudit("run", "--dataset", SMALL, *QUICK, *audits)
+    assert "Read " not in again.stdout
