@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -112,6 +113,9 @@ def own_model(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     (source,) = [block for block in python_blocks(page) if "class Mine" in block]
     Path("mine.py").write_text(source, encoding="utf-8")
     monkeypatch.syspath_prepend(Path.cwd())
+    # Other tests have modules of this name, too: leave none behind, and find none.
+    monkeypatch.setitem(sys.modules, "mine", None)
+    monkeypatch.delitem(sys.modules, "mine")
     return {"Protocol": Protocol, "Batch": Batch, "Record": Record, "Tensor": Tensor}
 
 

@@ -187,7 +187,7 @@ def test_check_keeps_glass_models(attnaudit: Callable[..., Done], kind: str) -> 
 def test_check_reports_a_broken_model_with_exit_code_1(
     attnaudit: Callable[..., Done], tmp_path: Path
 ) -> None:
-    (tmp_path / "mine.py").write_text(
+    (tmp_path / "broken_model.py").write_text(
         "from attnaudit.models.glass import Glass, glass_batch\n"
         "class Deaf(Glass):\n"
         "    def decode(self, record, alpha):\n"
@@ -195,7 +195,7 @@ def test_check_reports_a_broken_model_with_exit_code_1(
         "def made():\n"
         "    return Deaf('oracle'), glass_batch()\n"
     )
-    done = attnaudit("check", "mine:made")
+    done = attnaudit("check", "broken_model:made")
     assert done.returncode == 1
     assert "broken       1 round trip" in done.stdout
     assert "likely cause" in done.stdout
