@@ -52,7 +52,7 @@ def stable(numbers: Numbers, about: dict[str, Any]) -> Answer:
     is_open = deciding.is_open
     partly = "it is stable only in part"
     if is_open and answer == PARTLY:
-        partly = f"how stable it is is unclear {TOO_WIDE}"
+        partly = f"its stability is unclear {TOO_WIDE}"
     return make_answer(
         question, answer, "; ".join(reasons), findings, partly=partly, is_open=is_open
     )
