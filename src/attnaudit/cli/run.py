@@ -17,6 +17,7 @@ from attnaudit.cli.options import (
     split_names,
 )
 from attnaudit.cli.runs import print_gate
+from attnaudit.cli.what_was_read import what_was_read
 from attnaudit.core.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -218,30 +219,13 @@ def _intervene(intervention: str, dataset: str, **choices: Any) -> None:
     typer.echo(f"\nFindings: {folder}" + (f"\nFigure: {figure}" if figure else ""))
 
 
-def _what_was_read(data: dict[str, Any]) -> str | None:
-    """Which columns of a user's file were read as what, and the sizes; None for a known corpus."""
-    from attnaudit.data.reading.streams import printable
-
-    notes = data.get("notes") or {}
-    columns = notes.get("columns")
-    if not isinstance(columns, dict) or not columns:
-        return None
-    by_file = columns if all(isinstance(each, dict) for each in columns.values()) else {"": columns}
-    named = [
-        ", ".join(f"{name} = {printable(str(column)[:60])}" for name, column in each.items())
-        for each in by_file.values()
-    ]
-    sizes = ", ".join(f"{name} {count:,}" for name, count in data["sizes"].items())
-    return f"Read {notes.get('source', data['name'])}: {'; '.join(dict.fromkeys(named))}; {sizes}"
-
-
 def _print_results(results: Results) -> None:
     """Accuracy and card, next to what the papers published for the same dataset and model."""
     from attnaudit.papers import jain_wallace, meister
     from attnaudit.report.tables.table import with_interval
 
     details = results.about["run"]
-    if (line := _what_was_read(details["data"])) is not None:
+    if (line := what_was_read(details["data"])) is not None:
         typer.echo(line)
     accuracy = details["performance"]["accuracy"]
     ends = details["performance"]["accuracy_interval"] or (None, None)

@@ -11,6 +11,7 @@ from attnaudit.results.rules.numbers import Numbers
 
 OPEN = "; the interval is too wide for a clear answer"
 TOO_WIDE = "(the interval is too wide)"
+ORDER = (NO, PARTLY, UNKNOWN, YES)  # of answers, from the least favourable
 MAX_UNDEFINED = 0.5  # of the texts, for a number to decide anything
 
 
@@ -112,4 +113,4 @@ def in_class(judgement: Judgement) -> str:
 
 def worst(answers: list[str]) -> str:
     """The least favourable of some answers; "cannot tell" only if no other stands against a yes."""
-    return min(answers, key=(NO, PARTLY, UNKNOWN, YES).index)
+    return min(answers, key=ORDER.index)

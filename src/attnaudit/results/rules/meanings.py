@@ -28,7 +28,7 @@ MEANINGS = {
     "polarity/violation@attention": "texts whose most attended word speaks against the decision "
     "(lower is better)",
     "redundancy/hidden_flip": "decisions that flip without the two most attended words together, "
-    "and without neither alone",
+    "and not without either alone",
     **{
         f"agreement/tau@{measure}": f"rank agreement (Kendall's tau) with {words}"
         for measure, words in REFERENCES.items()

@@ -6,9 +6,10 @@ from typing import Any
 
 from attnaudit.results.card import Answer
 from attnaudit.results.number_formats import number, percent
-from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question
+from attnaudit.results.questions import PARTLY, UNKNOWN, YES, Question
 from attnaudit.results.rules.judging import (
     OPEN,
+    ORDER,
     TOO_WIDE,
     Judgement,
     in_class,
@@ -17,7 +18,6 @@ from attnaudit.results.rules.judging import (
 )
 from attnaudit.results.rules.numbers import Numbers
 
-_ORDER = (NO, PARTLY, YES)  # from the least favourable
 _MIN_AGREEMENT = 0.2  # tau of two trainings, below which they rank the words differently
 _MIN_SAME = 0.9  # decisions that other trainings share; the card says so if there are fewer
 _OTHERS = (
@@ -35,7 +35,7 @@ def stable(numbers: Numbers, about: dict[str, Any]) -> Answer:
     findings = numbers.known(kept_name, moved_name, training_name, *_OTHERS)
     judged: list[tuple[Judgement, str, str]] = []  # with its reason and answer
     if kept is not None and moved is not None:
-        noise = min(kept, moved, key=lambda each: _ORDER.index(each.answer))
+        noise = min(kept, moved, key=lambda each: ORDER.index(each.answer))
         judged.append((noise, _under_noise(kept, moved, noise), noise.answer))
     if training is not None:
         judged.append((training, *_in_training(numbers, training)))
@@ -44,7 +44,7 @@ def stable(numbers: Numbers, about: dict[str, Any]) -> Answer:
         name = training_name if ran == "stability" else kept_name
         reason = numbers.why_unknown(ran or "noise_stability", name)
         return make_answer(question, UNKNOWN, reason, findings)
-    deciding, _, answer = min(judged, key=lambda each: (_ORDER.index(each[2]), each[0].is_open))
+    deciding, _, answer = min(judged, key=lambda each: (ORDER.index(each[2]), each[0].is_open))
     findings = (deciding.finding, *(each for each in findings if each != deciding.finding))
     reasons = [reason for _, reason, _ in judged]
     if training is None and not numbers.ran("stability"):
