@@ -31,4 +31,5 @@ def what_was_read(data: dict[str, Any]) -> str | None:
         for each in by_file.values()
     ]
     sizes = ", ".join(f"{name} {count:,}" for name, count in data["sizes"].items())
-    return f"Read {notes.get('source', data.get('name'))}: {'; '.join(dict.fromkeys(named))}; {sizes}"
+    source = notes.get("source", data.get("name"))
+    return f"Read {source}: {'; '.join(dict.fromkeys(named))}; {sizes}"
