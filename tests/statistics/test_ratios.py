@@ -108,3 +108,17 @@ def test_two_texts_far_from_the_rest_leave_a_wide_interval_where_there_is_room()
     assert 0.9 < float(found.low) < float(found.estimate) <= float(found.high)
     no_room = relative_interval(value, ceiling, ceiling, bootstrap(value))
     assert bool(no_room.low.isnan())
+
+
+@pytest.mark.parametrize(("texts", "share"), [(20, 0.02), (50, 0.05), (100, 0.05)])
+def test_places_that_are_almost_all_the_same_are_covered(texts: int, share: float) -> None:
+    """Most texts at the ceiling, a few anywhere in the lower half: too wide, never too narrow."""
+    draw = torch.Generator().manual_seed(0)
+    floor, room, low, kind = (torch.rand(texts, 500, generator=draw).double() for _ in range(4))
+    room = 1 + 4 * room
+    value = floor + torch.where(kind < share, low / 2, torch.ones_like(low)) * room
+    found = relative_interval(value, floor, floor + room, bootstrap(value))
+    truth = 1 - 0.75 * share
+    covered = (found.low <= truth) & (truth <= found.high)
+    assert float(covered.double().mean()) > 0.93
+    assert (found.kind == Kind.PLACES).any()
