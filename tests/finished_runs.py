@@ -14,6 +14,7 @@ from typing import Any
 from attnaudit.report.run_sources import Run, gather
 from attnaudit.results import store
 from attnaudit.results.checksums import write_json, write_mark
+from attnaudit.results.value_columns import ValueColumns
 from attnaudit.training.experiment import make_experiment
 from attnaudit.training.runner import run_experiment
 
@@ -98,5 +99,6 @@ def altered(
     }
     details["choices"] = {**details["choices"], **choices}
     to.mkdir(parents=True)
-    store.write_results(replace(results, values=values, summaries=summaries), to, run=details)
+    moved = replace(results, columns=ValueColumns.from_long(values), summaries=summaries)
+    store.write_results(moved, to, run=details)
     return to

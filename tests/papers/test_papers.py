@@ -12,6 +12,7 @@ from attnaudit.data.sampling import sampled
 from attnaudit.papers import jain_wallace, meister, wen
 from attnaudit.papers.published import table
 from attnaudit.results.results import Results
+from attnaudit.results.value_columns import ValueColumns
 
 
 def test_a_corpus_is_known_whatever_its_options() -> None:
@@ -75,7 +76,9 @@ def _results(dataset: str, **changed: str) -> Results:
         for group in ("all", "bad", "good")
     ]
     about = {"run": {"choices": chosen}, "classes": ["bad", "good"]}
-    return Results(pd.DataFrame(), pd.DataFrame(lines), pd.DataFrame(), about)
+    return Results(
+        ValueColumns.from_long(pd.DataFrame()), pd.DataFrame(lines), pd.DataFrame(), about
+    )
 
 
 def test_ours_is_next_to_the_published_class_by_class() -> None:

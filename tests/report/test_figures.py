@@ -22,6 +22,7 @@ from attnaudit.report.paper_files import write_figures
 from attnaudit.report.run_sources import Run, Sources, gather
 from attnaudit.report.write_summary import select_names
 from attnaudit.results.findings import Findings, Kind, read_findings
+from attnaudit.results.value_columns import ValueColumns
 from finished_runs import HOSTILE, finished, opened, renamed_classes
 
 
@@ -96,7 +97,7 @@ def _interventions() -> list[Findings]:
 
 def stored(run: Run, audit: str, metric: str, measure: str = "") -> pd.DataFrame:
     """Predicted class and value by example, straight from the parquet file."""
-    frame = pd.read_parquet(run.folder / "values.parquet")
+    frame = ValueColumns.from_file(run.folder / "values.parquet").long()
     part = frame[
         (frame["audit"] == audit) & (frame["metric"] == metric) & (frame["measure"] == measure)
     ]
@@ -196,7 +197,8 @@ def _with_values(run: Run, values: pd.DataFrame) -> Run:
 
     from attnaudit.report.column_view import Columns
 
-    return replace(run, results=replace(run.results, values=values), columns=Columns(values))
+    columns = ValueColumns.from_long(values)
+    return replace(run, results=replace(run.results, columns=columns), columns=Columns(columns))
 
 
 def test_epsilon_curve_is_the_mean_at_each_epsilon_with_its_upper_bound(run: Run) -> None:
@@ -445,7 +447,13 @@ def test_why_an_audit_did_not_apply_is_told(run: Run) -> None:
     summaries = run.results.summaries[run.results.summaries["audit"] != "epsilon_curve"]
     about = {**run.results.about, "not_applicable": {"epsilon_curve:search=false": "no readout"}}
     without = replace(
-        run, results=replace(run.results, values=kept, summaries=summaries, about=about)
+        run,
+        results=replace(
+            run.results,
+            columns=ValueColumns.from_long(kept),
+            summaries=summaries,
+            about=about,
+        ),
     )
     with pytest.raises(NotApplicable, match="the audit epsilon_curve did not apply: no readout"):
         OF_RUN["epsilon_curve"](without)

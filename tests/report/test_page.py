@@ -37,6 +37,7 @@ from attnaudit.report.row_effects import row_effects
 from attnaudit.report.site import write_site
 from attnaudit.results.card import Finding
 from attnaudit.results.results import Results
+from attnaudit.results.value_columns import ValueColumns
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -264,7 +265,9 @@ def test_a_column_is_one_number_an_example_and_the_mean_over_rows() -> None:
     frame = pd.DataFrame(
         {
             "example_id": ["a", "b", "a", "b", "a", "b"],
+            "label": -1,
             "predicted": [0, 1, 0, 1, 0, 1],
+            "length": 4,
             "audit": ["furthest:epsilon=0.1"] * 2 + ["agreement"] * 4,
             "measure": [""] * 2 + ["gradient"] * 4,
             "metric": ["jsd"] * 2 + ["tau"] * 4,
@@ -272,7 +275,7 @@ def test_a_column_is_one_number_an_example_and_the_mean_over_rows() -> None:
             "value": [0.1, 0.2, 1.0, 0.5, 0.0, math.nan],
         }
     )
-    columns = Columns(frame)
+    columns = Columns(ValueColumns.from_long(frame))
     assert columns.ids == ["a", "b"]
     np.testing.assert_allclose(columns("agreement", "gradient", "tau"), [0.5, 0.5])
     np.testing.assert_allclose(columns("furthest", "", "jsd"), [0.1, 0.2])
@@ -315,7 +318,11 @@ def test_many_classes_are_drawn_as_the_most_frequent_and_the_rest() -> None:
     )
     many = found.values.assign(predicted=(number % 11).to_numpy())
     data = chart_data(
-        replace(found, values=many, about={**found.about, "classes": [f"c{n}" for n in range(11)]})
+        replace(
+            found,
+            columns=ValueColumns.from_long(many),
+            about={**found.about, "classes": [f"c{n}" for n in range(11)]},
+        )
     )
     assert len(data["classes"]) == 8
     assert data["classes"][-1] == "other classes"

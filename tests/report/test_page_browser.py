@@ -28,6 +28,7 @@ from attnaudit.papers.lesson import make_lesson
 from attnaudit.report.page import write_page
 from attnaudit.results.findings import Findings
 from attnaudit.results.results import Results
+from attnaudit.results.value_columns import ValueColumns
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 HOSTILE = [
@@ -658,7 +659,7 @@ def _nothing_defined(found: Results) -> Results:
     )
     return replace(
         found,
-        values=found.values.assign(value=np.nan),
+        columns=ValueColumns.from_long(found.values.assign(value=np.nan)),
         summaries=found.summaries.assign(**lost, nan_share=1.0),
         examples=examples,
     )
@@ -668,7 +669,7 @@ def _one_class(found: Results) -> Results:
     classes = found.about["classes"]
     return replace(
         found,
-        values=found.values[found.values["predicted"] == 0],
+        columns=ValueColumns.from_long(found.values[found.values["predicted"] == 0]),
         summaries=found.summaries[found.summaries["group"] != classes[1]],
         examples=found.examples[found.examples["predicted"] == 0].assign(label=-1),
     )

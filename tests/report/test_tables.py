@@ -22,6 +22,7 @@ from attnaudit.report.tables import OF_RUN, OF_RUNS
 from attnaudit.report.tables.formats import csv_text, latex, markdown, to_latex, to_markdown
 from attnaudit.report.tables.jain_wallace_released import released, released_names
 from attnaudit.report.tables.table import PaperTable, number, percent, with_interval
+from attnaudit.results.value_columns import ValueColumns
 from finished_runs import HOSTILE, finished, opened, renamed_classes
 
 
@@ -54,7 +55,7 @@ def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def stored(run: Run, audit: str, metric: str, measure: str = "") -> pd.DataFrame:
     """Straight from the parquet file."""
-    frame = pd.read_parquet(run.folder / "values.parquet")
+    frame = ValueColumns.from_file(run.folder / "values.parquet").long()
     part = frame[
         (frame["audit"] == audit) & (frame["metric"] == metric) & (frame["measure"] == measure)
     ]
@@ -278,7 +279,8 @@ def test_an_undefined_tau_is_not_significant_and_left_out_of_the_mean(run: Run) 
     )
     gone = agreement & values["example_id"].isin(values["example_id"].unique()[:40])
     values.loc[gone, "value"] = np.nan
-    half = replace(run, results=replace(run.results, values=values), columns=Columns(values))
+    columns = ValueColumns.from_long(values)
+    half = replace(run, results=replace(run.results, columns=columns), columns=Columns(columns))
     table = released(half, "gradient")
     p = values[agreement & (values["metric"] == "p")]["value"]
     assert table.loc["Overall", "pval_sig"] == f"{(p <= 0.05).sum() / 80:.2f}"

@@ -143,8 +143,8 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
     "values of another table": lambda run: pd.DataFrame({"a": [1]}).to_parquet(
         run / "values.parquet"
     ),
-    "numbers as text": lambda run: retyped(run, "values", "value", str),
-    "names as numbers": lambda run: retyped(run, "values", "audit", hash),
+    "numbers as text": lambda run: retyped(run, "values", "length", str),
+    "columns without their keys": lambda run: retyped(run, "values", "label", int),
     "a class that is not there": lambda run: retyped(run, "values", "predicted", lambda value: 99),
     "a group as a number": lambda run: retyped(run, "summary", "group", hash),
     "tokens as text": lambda run: retyped(run, "examples", "tokens", str),

@@ -99,7 +99,7 @@ def test_the_mean_over_rows_is_the_same_from_a_tensor_an_array_and_a_long_table(
 
 def test_summary_charts_and_comparisons_agree_on_the_mean_over_rows(several_rows: Results) -> None:
     stored = several_rows.mean("agreement", "tau", "gradient")
-    by_example = Columns(several_rows.values)("agreement", "gradient", "tau")
+    by_example = Columns(several_rows.columns)("agreement", "gradient", "tau")
     assert by_example is not None
     assert np.nanmean(by_example) == pytest.approx(stored)
     compared = compare_values(several_rows, several_rows).set_index(["measure", "metric", "row"])

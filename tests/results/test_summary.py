@@ -20,7 +20,8 @@ from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results.results import Results
 from attnaudit.results.rows import EVERY_ROW
 from attnaudit.results.summary import ALL, summarise
-from attnaudit.results.value_table import COLUMNS, Key, Table
+from attnaudit.results.value_columns import COLUMNS, Key
+from attnaudit.results.value_table import Table
 
 DECLARED = {
     "tau_like": Declaration(
@@ -271,7 +272,7 @@ def test_the_long_table_holds_every_value_nan_included_by_name_of_example() -> N
         for at, name in enumerate(record.batch.example_id):
             given[name, "", "number", 0] = one[at]
             given |= {(name, "m", "pair", row): two[at, row] for row in (0, 1)}
-    long = table.long()
+    long = table.columns().long()
     assert tuple(long.columns) == COLUMNS
     assert len(long) == len(given) == 21
     for x in long.itertuples():
@@ -282,7 +283,7 @@ def test_the_long_table_holds_every_value_nan_included_by_name_of_example() -> N
         lines = long[long["example_id"] == name]
         assert set(lines["label"]) == set(lines["predicted"]) == {int(batch.labels[at])}
         assert set(lines["length"]) == {int(batch.mask[at].sum())}
-    assert table.examples()["example_id"].tolist() == sorted(batch.example_id)
+    assert table.columns().examples["example_id"].tolist() == sorted(batch.example_id)
 
 
 def test_a_metric_that_a_batch_does_not_give_is_nan_there() -> None:
@@ -293,7 +294,7 @@ def test_a_metric_that_a_batch_does_not_give_is_nan_there() -> None:
         table.add("x", {"always": torch.zeros(size)})
         if number:
             table.add("x", {"late": torch.ones(size, 2)})
-    long = table.long().set_index(["metric", "row", "example_id"])["value"]
+    long = table.columns().long().set_index(["metric", "row", "example_id"])["value"]
     for row in (0, 1):
         assert sorted(long["late", row].isna()[lambda missing: missing].index) == [
             "glass/2",
@@ -308,7 +309,7 @@ def test_labels_that_are_not_known_are_minus_1() -> None:
     table = Table()
     table.start(replace(record, batch=replace(record.batch, labels=None)))
     table.add("x", {"number": torch.zeros(3)})
-    assert table.long()["label"].tolist() == [-1, -1, -1]
+    assert table.columns().long()["label"].tolist() == [-1, -1, -1]
 
 
 # All of it together -------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -141,7 +142,7 @@ def audit(
                     example_rows(model, record, scores, seed, kept, words, furthest=furthest)
                 )
                 advance(f"{len(batch)} examples")
-    collector.table.judge_families()
+    columns = collector.table.columns()
     declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
     about = {
         "rules": RULES,
@@ -152,14 +153,14 @@ def audit(
         **collector.about(),
         "illustrated": len(kept),
         "majority": _majority(batches),
-        "accuracy": _accuracy(collector.table.examples(), seed),
+        "accuracy": _accuracy(columns.examples, seed),
         "model": dict(getattr(model, "about", {})),
         "truncated": sum(
             int(cut.sum()) for b in batches if (cut := getattr(b, "truncated", None)) is not None
         ),
         "scales": scales(declarations),
     }
-    return Results.of(collector.table, collector.examples, about, declarations)
+    return Results.of(columns, chain.from_iterable(collector.examples), about, declarations)
 
 
 def _to(batch: Batch, device: torch.device | str | None) -> Batch:

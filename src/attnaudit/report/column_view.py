@@ -1,12 +1,12 @@
-"""The stored long table by column: one number per example, the mean over attention rows."""
+"""The stored values by column: one number per example, the mean over attention rows."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from attnaudit.results.audit_names import bare, resolve_audit_name
-from attnaudit.results.rows import mean_by_example
+from attnaudit.results.rows import mean_over_rows
+from attnaudit.results.value_columns import Key, ValueColumns
 
 
 class Columns:
@@ -16,31 +16,25 @@ class Columns:
     several of that name, the one without options, or else the first (`resolve_audit_name`).
     """
 
-    def __init__(self, values: pd.DataFrame) -> None:
-        first = values.drop_duplicates("example_id")
-        self.ids: list[str] = first["example_id"].tolist()
-        self.predicted = first["predicted"].to_numpy()
-        self._example = pd.Index(self.ids).get_indexer(values["example_id"])
-        self._values = values["value"].to_numpy()
-        names = [str(name) for name in values["audit"].unique()]
+    def __init__(self, values: ValueColumns) -> None:
+        self.ids: list[str] = values.examples["example_id"].tolist()
+        self.predicted = values.examples["predicted"].to_numpy()
+        self._values = values
+        names = list(dict.fromkeys(key[0] for key in values.keys))
         bare_names = {resolve_audit_name(name, names): name for name in map(bare, names)}
-        grouped = values.groupby(["audit", "measure", "metric"], observed=True, sort=False)
-        self._lines: dict[tuple[str, str, str], np.ndarray] = {
-            (bare_names[str(audit)], str(measure), str(metric)): lines
-            for (audit, measure, metric), lines in grouped.indices.items()
-            if str(audit) in bare_names
-        }
+        self._rows: dict[tuple[str, str, str], list[Key]] = {}
+        for key in values.keys:
+            if key[0] in bare_names:
+                self._rows.setdefault((bare_names[key[0]], *key[1:3]), []).append(key)
 
     def __call__(self, audit: str, measure: str, metric: str) -> np.ndarray | None:
-        lines = self._lines.get((audit, measure, metric))
-        if lines is None:
-            return None
-        return mean_by_example(self._example[lines], self._values[lines], len(self.ids))
+        rows = self._rows.get((audit, measure, metric))
+        return None if rows is None else mean_over_rows(self._values.matrix(rows))
 
     def measures(self, audit: str, metric: str) -> list[str]:
         """The measures that have this metric, in the order they were computed."""
-        return [key[1] for key in self._lines if (key[0], key[2]) == (audit, metric)]
+        return [key[1] for key in self._rows if (key[0], key[2]) == (audit, metric)]
 
     def metrics(self, audit: str) -> list[str]:
         """The metrics of an audit, in the order they were computed."""
-        return list(dict.fromkeys(key[2] for key in self._lines if key[0] == audit))
+        return list(dict.fromkeys(key[2] for key in self._rows if key[0] == audit))

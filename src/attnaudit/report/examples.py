@@ -70,7 +70,7 @@ def all_examples(results: Results) -> list[dict[str, Any]]:
 
 
 def _rule(embedded: int, stored: int, results: Results) -> str:
-    audited = results.values["example_id"].nunique()
+    audited = len(results.columns)
     kept = (
         f"All {audited:,} audited examples were kept whole"
         if stored == audited
@@ -106,7 +106,7 @@ def _hash(example_id: str) -> bytes:
 def _numbers(results: Results) -> dict[str, dict[str, float | None]]:
     """example_id -> the numbers of other audits that the list can be sorted by."""
     stored = set(results.examples["example_id"]) if len(results.examples) else set()
-    columns = Columns(results.values)
+    columns = Columns(results.columns)
     numbers: dict[str, dict[str, float | None]] = {example_id: {} for example_id in stored}
     for name, key in _SORTED_BY.items():
         column = columns(*key)

@@ -79,7 +79,7 @@ def facts(results: Results) -> list[tuple[str, str]]:
     about = results.about
     versions = about.get("run", {}).get("versions", {})
     made_with = [f"{name} {versions[name]}" for name in ("attnaudit", "torch") if name in versions]
-    count = f"{results.values['example_id'].nunique():,}"
+    count = f"{len(results.columns):,}"
     if not len(results.examples):
         count += "; none was kept whole to be shown"
     listed = [

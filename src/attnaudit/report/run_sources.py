@@ -55,7 +55,7 @@ class Run:
 
     def why_not(self, audit: str, measure: str = "") -> str:
         """Why the run has no number of this audit and measure."""
-        audits = map(str, self.results.values["audit"].cat.categories)
+        audits = dict.fromkeys(key[0] for key in self.results.columns.keys)
         if resolve_audit_name(audit, audits) is not None:
             if measure:
                 return f"the measure {measure} was not run"
@@ -138,7 +138,7 @@ def gather(folders: Iterable[Path]) -> Sources:
     labels = _labels([run.about.get("run", {}).get("choices", {}) for run in loaded], titles)
     return Sources(
         tuple(
-            Run(title, label, folder, results, Columns(results.values))
+            Run(title, label, folder, results, Columns(results.columns))
             for title, label, (folder, results) in zip(titles, labels, readable, strict=True)
         ),
         tuple(read for read in map(_read_or_skip, findings) if read is not None),

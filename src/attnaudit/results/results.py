@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from attnaudit.results.card import Card
 from attnaudit.results.earlier_card import earlier_card
 from attnaudit.results.rows import METRIC_KEY, one_line_per_metric, row_name
 from attnaudit.results.rules import make_card
+from attnaudit.results.value_columns import ValueColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +27,7 @@ class Results:
 
     Attributes
     ----------
-    values : every value, one line each; see `frame`.
+    columns : every value by column, in memory or in the file it was read from.
     summaries : means with intervals, floors and ceilings, of all groups; see `summary`.
     examples : the examples that were kept whole, with words and attention.
     about : seed, classes, audits and measures used, and other facts; docs/store.md lists them.
@@ -39,7 +41,7 @@ class Results:
     'Not as an explanation: it does not point at the words the model uses.'
     """
 
-    values: pd.DataFrame = field(repr=False)
+    columns: ValueColumns = field(repr=False)
     summaries: pd.DataFrame = field(repr=False)
     examples: pd.DataFrame = field(repr=False)
     about: dict[str, Any]
@@ -47,32 +49,33 @@ class Results:
     @classmethod
     def of(
         cls,
-        table: Any,
-        drawn: list[list[dict[str, Any]]],
+        columns: ValueColumns,
+        drawn: Iterable[dict[str, Any]],
         about: dict[str, Any],
         declarations: Mapping[str, Any],
     ) -> Results:
-        """Summarise a collected table.
+        """Summarise the values of an audit.
 
         Parameters
         ----------
-        table : the `value_table.Table` that was filled.
-        drawn : per batch, the examples to keep whole.
+        columns : the values.
+        drawn : the examples to keep whole.
         about : with at least `classes` and `seed`.
         declarations : per audit, what its metrics mean.
         """
         # Imported here, so that reading stored results needs no torch.
-        from attnaudit.results.summary import summarise
+        from attnaudit.results.column_summary import summarise_columns
 
-        matrix, keys = table.wide()
-        predicted = table.examples()["predicted"].to_numpy()
-        summaries = summarise(
-            matrix, keys, predicted, about["classes"], declarations, seed=about["seed"]
-        )
-        examples = pd.DataFrame([example for batch in drawn for example in batch])
+        summaries = summarise_columns(columns, about["classes"], declarations, seed=about["seed"])
+        examples = pd.DataFrame(list(drawn))
         if len(examples):
             examples = examples.sort_values("example_id", kind="stable", ignore_index=True)
-        return cls(table.long(), summaries, examples, about)
+        return cls(columns, summaries, examples, about)
+
+    @cached_property
+    def values(self) -> pd.DataFrame:
+        """Every value, one line each; see `frame`."""
+        return self.columns.long()
 
     def card(self) -> Card:
         """The six questions, answered from the summary by the rules of docs/card.md.
@@ -84,9 +87,10 @@ class Results:
         return make_card(self.summaries, self.about)
 
     def frame(self) -> pd.DataFrame:
-        """Every value, one line each.
+        """Every value, one line each: all of them in memory at once.
 
-        Columns: example_id, label, predicted, length, audit, measure, metric, row, value.
+        Columns: example_id, label, predicted, length, audit, measure, metric, row, value. For very
+        many examples, `columns` reads the values of one metric at a time.
         """
         return self.values
 
@@ -174,8 +178,8 @@ class Results:
         return write_page([self], Path(path))
 
     def __repr__(self) -> str:
-        count = self.values["example_id"].nunique()
-        return f"Results of {count} examples, {len(self.values):,} values\n{self.card()}"
+        count, keys = len(self.columns), len(self.columns.keys)
+        return f"Results of {count} examples, {count * keys:,} values\n{self.card()}"
 
     def _repr_html_(self) -> str:
         from attnaudit.report.page import card_html

@@ -24,11 +24,14 @@ from attnaudit.results.earlier_card import read_earlier_card
 from attnaudit.results.questions import RULES
 from attnaudit.results.results import Results
 from attnaudit.results.run_schema import check_details
-from attnaudit.results.table_schema import read_table
+from attnaudit.results.table_schema import read_table, read_values
+from attnaudit.results.value_file import write_values
 
 RUN = "run.json"
 TABLES = ("values", "summary", "examples")
-FORMAT = 1  # the schema version: what run.json stores under "format"
+# The schema version: what run.json stores under "format". Version 1 held one line per value.
+FORMAT = 2
+READABLE = (1, FORMAT)
 # Left out of names and labels.
 DEFAULT_PARTS = {"model": "attentive", "output": "linear_query", "variant": "ordinary"}
 
@@ -89,7 +92,7 @@ def is_complete(folder: Path) -> bool:
     if is_temporary(folder):
         return False
     try:
-        return json.loads((folder / RUN).read_text(encoding="utf-8")).get("format") == FORMAT
+        return json.loads((folder / RUN).read_text(encoding="utf-8")).get("format") in READABLE
     except (OSError, ValueError, AttributeError, RecursionError):
         return False
 
@@ -159,7 +162,7 @@ def write_results(results: Results, folder: Path, *, run: dict[str, Any] | None 
     folder : exists, and may hold other files of the run already, such as its model.
     run : what run.json says besides the schema version, `about` and the versions.
     """
-    results.values.to_parquet(folder / "values.parquet", index=False)
+    write_values(results.columns, folder / "values.parquet")
     results.summaries.to_parquet(folder / "summary.parquet", index=False)
     results.examples.to_parquet(folder / "examples.parquet", index=False)
     # Results that were read back hold the earlier run.json in "run".
@@ -201,8 +204,9 @@ def load_results(folder: str | Path) -> Results:
     details = read_run(folder)
     check_files(folder, details, (f"{name}.parquet" for name in TABLES))
     classes = len(details["about"]["classes"])
-    values, summaries, examples = (
-        read_table(folder / f"{name}.parquet", name, classes) for name in TABLES
+    values = read_values(folder / "values.parquet", details["format"], classes)
+    summaries, examples = (
+        read_table(folder / f"{name}.parquet", name, classes) for name in TABLES[1:]
     )
     about = {**details["about"], "run": details}
     if about.get("rules") != RULES:  # audited by a version whose rules of the card were others

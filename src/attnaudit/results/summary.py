@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnaudit.audits.declaration import Declaration
 from attnaudit.results.rows import EVERY_ROW, METRIC_KEY, mean_over_rows
-from attnaudit.results.value_table import Key
+from attnaudit.results.value_columns import Key
 from attnaudit.statistics import Interval, bootstrap
 from attnaudit.statistics.interval_kinds import describe_interval
 from attnaudit.statistics.relative import relative_interval

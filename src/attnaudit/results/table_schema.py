@@ -16,6 +16,7 @@ import pandas as pd
 
 from attnaudit.core.errors import InputError
 from attnaudit.results.rows import METRIC_KEY
+from attnaudit.results.value_columns import ValueColumns
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,7 @@ def read_table(path: Path, name: str, classes: int) -> pd.DataFrame:
     wrong += [column for column in columns.numbers if not _holds(frame, column, floats)]
     wrong += [column for column in columns.lists if not _holds_lists(frame, column)]
     if not wrong and "predicted" in frame:
-        inside = frame["predicted"].between(0, classes - 1) & frame["label"].between(
-            -1, classes - 1
-        )
-        wrong += [] if inside.all() else ["predicted or label"]
+        wrong += [] if _within(frame, classes) else ["predicted or label"]
     if not wrong and name == "examples":
         wrong += _unequal(frame, classes)
     if wrong:
@@ -113,6 +111,32 @@ def read_table(path: Path, name: str, classes: int) -> pd.DataFrame:
         if name == "values" and not isinstance(frame[column].dtype, pd.CategoricalDtype):
             frame[column] = frame[column].astype("category")
     return frame
+
+
+def read_values(path: Path, version: int, classes: int) -> ValueColumns:
+    """Read values.parquet by column.
+
+    Parameters
+    ----------
+    path : of the parquet file.
+    version : of the run's format; version 1 held one line per value.
+    classes : number of classes.
+    """
+    if version == 1:
+        return ValueColumns.from_long(read_table(path, "values", classes))
+    columns = ValueColumns.from_file(path)
+    if not _within(columns.examples, classes):
+        raise InputError(
+            f"{path} is damaged: predicted or label is not one of the {classes} classes. "
+            "Run it again with --force."
+        )
+    return columns
+
+
+def _within(frame: pd.DataFrame, classes: int) -> bool:
+    """Whether every prediction is a class, and every label a class or -1."""
+    predicted = frame["predicted"].between(0, classes - 1)
+    return bool((predicted & frame["label"].between(-1, classes - 1)).all())
 
 
 def _holds(frame: pd.DataFrame, column: str, check: Callable[[Any], bool]) -> bool:

@@ -1,4 +1,4 @@
-"""The table of all values, collected from the audits' tensors batch by batch."""
+"""Collects the values of audits from their tensors, batch by batch."""
 
 from __future__ import annotations
 
@@ -12,19 +12,8 @@ from torch import Tensor
 
 from attnaudit.core.contract import Record
 from attnaudit.core.errors import InputError
-from attnaudit.results.rows import METRIC_KEY
+from attnaudit.results.value_columns import Key, ValueColumns
 from attnaudit.statistics.inference import benjamini_hochberg
-
-COLUMNS = (
-    "example_id",
-    "label",
-    "predicted",
-    "length",
-    *METRIC_KEY,
-    "row",
-    "value",
-)
-Key = tuple[str, str, str, int]  # audit, measure, metric, row
 
 
 class Table:
@@ -78,50 +67,50 @@ class Table:
             for row, column in enumerate(defined.unbind(1)):
                 self._columns[audit, measure, metric, row].append((batch, column.numpy()))
 
-    def judge_families(self) -> None:
-        """Add the metric "significant_family": which p-values hold up among all the examples'.
-
-        Benjamini–Hochberg at 5 %.
-        """
-        for (audit, measure, metric, row), column in list(self._columns.items()):
-            if metric == "p":
-                p_values = torch.from_numpy(np.concatenate([values for _, values in column]))
-                adjusted = benjamini_hochberg(p_values)
-                significant = torch.where(
-                    adjusted.isnan(), torch.nan, (adjusted <= 0.05).double()
-                ).numpy()
-                parts = np.split(significant, np.cumsum([len(values) for _, values in column])[:-1])
-                self._columns[audit, measure, "significant_family", row] = [
-                    (batch, part) for (batch, _), part in zip(column, parts, strict=True)
-                ]
-
     def examples(self) -> pd.DataFrame:
-        """One line per example, sorted by example_id."""
-        examples = pd.concat(self._examples, ignore_index=True)
-        return examples.sort_values("example_id", kind="stable", ignore_index=True)
+        """One line per example, in the order in which they were added."""
+        return pd.concat(self._examples, ignore_index=True)
 
-    def wide(self) -> tuple[Tensor, list[Key]]:
-        """The matrix (examples, columns) in the order of `examples()`, and each column's key."""
+    def matrix(self) -> tuple[np.ndarray, list[Key]]:
+        """The values (examples, keys) in the order of `examples`, and the keys."""
         sizes = [len(batch) for batch in self._examples]
         starts = np.cumsum([0, *sizes])
         matrix = np.full((starts[-1], len(self._columns)), np.nan)
         for index, column in enumerate(self._columns.values()):
             for batch, values in column:
                 matrix[starts[batch] : starts[batch + 1], index] = values
-        names = np.concatenate([batch["example_id"].to_numpy() for batch in self._examples])
-        order = np.argsort(names.astype(str), kind="stable")
-        return torch.from_numpy(matrix[order]), list(self._columns)
+        return matrix, list(self._columns)
 
-    def long(self) -> pd.DataFrame:
-        """The stored form: one line per value, with the columns of `COLUMNS`."""
-        examples, (matrix, keys) = self.examples(), self.wide()
-        count = len(examples)
-        frame = pd.concat([examples] * len(keys), ignore_index=True) if keys else examples.iloc[:0]
-        for position, name in enumerate(METRIC_KEY):
-            labels = [key[position] for key in keys]
-            categories = list(dict.fromkeys(labels))
-            codes = np.repeat([categories.index(label) for label in labels], count)
-            frame[name] = pd.Categorical.from_codes(codes.astype(np.int32), categories=categories)
-        frame["row"] = np.repeat([key[3] for key in keys], count).astype(np.int32)
-        frame["value"] = matrix.numpy().T.reshape(-1)
-        return frame[list(COLUMNS)]
+    def columns(self) -> ValueColumns:
+        """All values by column, with those that depend on all examples at once."""
+        matrix, keys = self.matrix()
+        judged = {
+            family_key(key): significant_in_family(matrix[:, index])
+            for index, key in enumerate(keys)
+            if key[2] == P_VALUE
+        }
+        if judged:
+            matrix = np.column_stack([matrix, *judged.values()])
+        return ValueColumns.from_matrix(self.examples(), [*keys, *judged], matrix)
+
+
+P_VALUE = "p"  # the metric of p-values, which are judged together
+
+
+def family_key(key: Key) -> Key:
+    """The key of the metric "significant_family" that belongs to a column of p-values."""
+    return (key[0], key[1], "significant_family", key[3])
+
+
+def significant_in_family(p_values: np.ndarray) -> np.ndarray:
+    """Which p-values (examples,) hold up among all the examples': 1, 0, or NaN without one.
+
+    Benjamini–Hochberg at 5 %.
+
+    Examples
+    --------
+    >>> significant_in_family(np.array([0.001, 0.04, 0.9, np.nan])).tolist()
+    [1.0, 0.0, 0.0, nan]
+    """
+    adjusted = benjamini_hochberg(torch.from_numpy(p_values))
+    return torch.where(adjusted.isnan(), torch.nan, (adjusted <= 0.05).double()).numpy()

@@ -37,7 +37,7 @@ def chart_data(results: Results, *, points: int = POINTS) -> dict[str, Any]:
     dict
         Chart -> its numbers, as `ChartData` in static/types.d.ts describes them.
     """
-    columns = Columns(results.values)
+    columns = Columns(results.columns)
     classes, masks, groups = _groups(columns, results.about["classes"])
     charts = {
         "classes": classes,

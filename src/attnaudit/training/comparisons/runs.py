@@ -12,7 +12,7 @@ import torch
 from attnaudit.results.number_formats import MISSING, NO_INTERVAL
 from attnaudit.results.questions import Question
 from attnaudit.results.results import Results
-from attnaudit.results.rows import EVERY_ROW, METRIC_KEY, mean_by_example, one_line_per_metric
+from attnaudit.results.rows import EVERY_ROW, METRIC_KEY, mean_over_rows, one_line_per_metric
 from attnaudit.results.store import load_results
 from attnaudit.statistics import bootstrap
 from attnaudit.statistics.inference import Spread, length_matched
@@ -39,7 +39,7 @@ class Comparison(NamedTuple):
         differs = (self.values["low"] > 0) | (self.values["high"] < 0)
         values = self.values.assign(differs=differs.map({True: "yes", False: ""}))
         shown = values if every else values[_on_card(values, *runs)]
-        counts = " and ".join(str(run.frame()["example_id"].nunique()) for run in runs)
+        counts = " and ".join(str(len(run.columns)) for run in runs)
         how = values["how"].iloc[0] if len(values) else "nothing in common"
         if how == MATCHED:
             how += " (so not the difference of the two means, which are over all texts)"
@@ -187,20 +187,24 @@ def limits_of(about: dict, audit: str, metric: str) -> tuple[float, float] | Non
 
 def _wide(results: Results) -> pd.DataFrame:
     """One line per example, one column per metric that some example has."""
-    values = results.frame()
-    known = values[values["value"].notna()]
-    # Not by a pivot, which would make a column of every combination of the four keys.
+    values = results.columns
+    examples = pd.Index(values.examples["example_id"])
+    matrix = values.matrix()
     parts = {
-        key: part.set_index("example_id")["value"]
-        for key, part in known.groupby(KEY, observed=True, sort=False)
+        key: matrix[:, index]
+        for index, key in enumerate(values.keys)
+        if not np.isnan(matrix[:, index]).all()
     }
-    examples = pd.Index(values["example_id"].unique())
-    for key, part in known.groupby(METRIC_KEY, observed=True, sort=False):
-        if part["row"].nunique() > 1:
-            index = examples.get_indexer(part["example_id"])
-            means = mean_by_example(index, part["value"].to_numpy(), len(examples))
-            parts[*key, EVERY_ROW] = pd.Series(means, index=examples)
-    return pd.DataFrame(parts, index=examples)
+    rows: dict[tuple[str, str, str], list[int]] = {}
+    for index, key in enumerate(values.keys):
+        if key in parts:
+            rows.setdefault(key[:3], []).append(index)
+    means = {
+        (*key, EVERY_ROW): mean_over_rows(matrix[:, indices])
+        for key, indices in rows.items()
+        if len(indices) > 1
+    }
+    return pd.DataFrame({**parts, **means}, index=examples)
 
 
 def _same_texts(first: Results, second: Results) -> bool:
@@ -211,14 +215,10 @@ def _same_texts(first: Results, second: Results) -> bool:
     if all(prints):
         return prints[0] == prints[1]
     examples = [
-        run.frame()
-        .drop_duplicates("example_id")
-        .set_index("example_id")[["label", "length"]]
-        .sort_index()
-        for run in (first, second)
+        run.columns.examples.set_index("example_id")[["label", "length"]] for run in (first, second)
     ]
     return examples[0].equals(examples[1])
 
 
 def _lengths(results: Results) -> pd.Series:
-    return results.frame().drop_duplicates("example_id").set_index("example_id")["length"]
+    return results.columns.examples.set_index("example_id")["length"]

@@ -128,9 +128,10 @@ def _numbers(runs: Sequence[Path]) -> dict[tuple, pd.Series]:
     """Each metric by text, from the first of these runs of one training that has it."""
     numbers: dict[tuple, pd.Series] = {}
     for run in runs:
-        frame = store.load_results(run).frame()
-        for key, part in frame.groupby(KEY, observed=True, sort=False):
-            values = part.set_index("example_id")["value"]
+        columns = store.load_results(run).columns
+        examples = pd.Index(columns.examples["example_id"])
+        for key in columns.keys:
+            values = pd.Series(columns.column(key), index=examples)
             if key not in numbers or not numbers[key].notna().any():
                 numbers[key] = values
     return numbers
