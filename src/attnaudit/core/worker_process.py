@@ -89,5 +89,5 @@ def _redirect(output: str) -> None:
     os.dup2(handle, 1)
     os.dup2(handle, 2)
     os.close(handle)
-    sys.stdout = open(1, "w", encoding="utf-8", buffering=1, closefd=False)  # line by line
-    sys.stderr = open(2, "w", encoding="utf-8", buffering=1, closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", buffering=1, closefd=False)  # line by line
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1, closefd=False)
