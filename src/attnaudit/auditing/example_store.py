@@ -10,7 +10,7 @@ import torch
 
 from attnaudit.audits.furthest import alternative
 from attnaudit.audits.heatmap import weight_on_marks
-from attnaudit.core.contract import AttentionModel, Batch, Record
+from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.data.sampling import sampled
 from attnaudit.results.audit_names import resolve_audit_name
 
@@ -19,35 +19,35 @@ MOST_TOKENS = 200_000  # kept in all, unless the number of examples is given
 
 class _Labelled(NamedTuple):
     example_id: str
-    label: int | None
+    label: int
 
 
-def choose_examples(batches: Sequence[Batch], count: int | None, seed: int) -> frozenset[str]:
-    """The ids of a random sample of examples, stratified by label, whatever the batches.
+def choose_examples(
+    ids: Sequence[str], labels: Sequence[int], tokens: int, count: int | None, seed: int
+) -> frozenset[str]:
+    """The ids of a random sample of examples, stratified by label, whatever their order.
 
     Parameters
     ----------
-    batches : sequence of Batch
+    ids, labels : one per example; -1 for an example without a label.
+    tokens : of all examples together.
     count : int or None
         None keeps all examples, or as large a share of them as has `MOST_TOKENS` tokens.
     seed : int
 
     Examples
     --------
-    >>> from attnaudit.models.glass import glass_batch
-    >>> len(choose_examples([glass_batch(40)], 10, seed=0))
+    >>> len(choose_examples([f"test/{n}" for n in range(40)], [0, 1] * 20, 800, 10, seed=0))
     10
     """
-    examples = [
-        _Labelled(example_id, None if batch.labels is None else int(batch.labels[index]))
-        for batch in batches
-        for index, example_id in enumerate(batch.example_id)
-    ]
     if count is None:
-        tokens = sum(int(batch.mask.sum()) for batch in batches)
-        count = len(examples) * min(MOST_TOKENS, tokens) // max(tokens, 1)
-    chosen = sampled(sorted(examples), count, seed) if count else ()
-    return frozenset(example.example_id for example in chosen)
+        count = len(ids) * min(MOST_TOKENS, tokens) // max(tokens, 1)
+    if not count:
+        return frozenset()
+    if count >= len(ids):
+        return frozenset(ids)
+    examples = sorted(map(_Labelled, ids, labels))
+    return frozenset(example.example_id for example in sampled(examples, count, seed))
 
 
 def furthest_options(audits: Mapping[str, Callable[..., Any]]) -> dict[str, Any] | None:

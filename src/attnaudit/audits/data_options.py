@@ -14,17 +14,26 @@ from typing import Any, NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
-from attnaudit.audits.position_profile import combine_profiles, profile_of_record
+from attnaudit.audits.position_profile import (
+    PositionProfile,
+    combine_profiles,
+    profile_of_record,
+)
 from attnaudit.core.contract import Record
 
 AuditFunction = TypeVar("AuditFunction", bound=Callable[..., Any])
 
 
 class DataOption(NamedTuple):
-    """How an option is computed: something of every record, then all of these combined."""
+    """How an option is computed: something of every record, then all of these combined.
+
+    to_json and from_json store its value, for other processes of the same audit.
+    """
 
     of_record: Callable[[Record], Any]
     combine: Callable[[list[Any]], Any]
+    to_json: Callable[[Any], Any] = int
+    from_json: Callable[[Any], Any] = int
 
 
 def mean_length(lengths: list[Tensor]) -> int:
@@ -35,7 +44,9 @@ def mean_length(lengths: list[Tensor]) -> int:
 DATA_OPTIONS: dict[str, DataOption] = {
     "mean_length": DataOption(lambda record: record.length.cpu(), mean_length),
     "text_count": DataOption(lambda record: len(record.batch), sum),
-    "position_profile": DataOption(profile_of_record, combine_profiles),
+    "position_profile": DataOption(
+        profile_of_record, combine_profiles, PositionProfile.as_dict, PositionProfile.from_dict
+    ),
 }
 
 
@@ -83,29 +94,52 @@ def missing_data_options(audit: Callable[..., Any]) -> list[str]:
     ]
 
 
-def bind_data_options(
+def compute_data_options(
     audits: Mapping[str, Callable[..., Any]], read: Callable[[], Iterable[Record]]
-) -> dict[str, Callable[..., Any]]:
-    """The audits with their missing data options bound; the data is read once, if there are any.
+) -> dict[str, Any]:
+    """The data options that some of the audits use and were not given, by name.
 
     Parameters
     ----------
     audits : mapping of str to callable
     read : callable
-        Returns the record of every batch, one after the other.
+        Returns the record of every batch, one after the other; called once, if there are any.
     """
-    missing = {name: missing_data_options(audit) for name, audit in audits.items()}
-    needed = [name for name in DATA_OPTIONS if any(name in names for names in missing.values())]
+    missing = {name for audit in audits.values() for name in missing_data_options(audit)}
+    needed = [name for name in DATA_OPTIONS if name in missing]
     if not needed:
-        return dict(audits)
+        return {}
     parts: dict[str, list[Any]] = {name: [] for name in needed}
     for record in read():
         for name in needed:
             parts[name].append(DATA_OPTIONS[name].of_record(record))
-    computed = {name: DATA_OPTIONS[name].combine(parts[name]) for name in needed}
+    return {name: DATA_OPTIONS[name].combine(parts[name]) for name in needed}
+
+
+def bind_data_options(
+    audits: Mapping[str, Callable[..., Any]], computed: Mapping[str, Any]
+) -> dict[str, Callable[..., Any]]:
+    """The audits with their missing data options bound.
+
+    Parameters
+    ----------
+    audits : mapping of str to callable
+    computed : what `compute_data_options` returned for them.
+    """
+    missing = {name: missing_data_options(audit) for name, audit in audits.items()}
     return {
         name: partial(audit, **{option: computed[option] for option in missing[name]})
         if missing[name]
         else audit
         for name, audit in audits.items()
     }
+
+
+def data_options_to_json(computed: Mapping[str, Any]) -> dict[str, Any]:
+    """Computed data options as JSON; `data_options_from_json` returns them, equal to the last bit."""
+    return {name: DATA_OPTIONS[name].to_json(value) for name, value in computed.items()}
+
+
+def data_options_from_json(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What `data_options_to_json` was given."""
+    return {name: DATA_OPTIONS[name].from_json(value) for name, value in stored.items()}

@@ -33,6 +33,18 @@ class PositionProfile:
     total: Tensor
     count: Tensor
 
+    def as_dict(self) -> dict[str, list[float]]:
+        """The same for JSON; `from_dict` reads it back."""
+        return {"total": self.total.tolist(), "count": self.count.tolist()}
+
+    @classmethod
+    def from_dict(cls, content: dict[str, list[float]]) -> PositionProfile:
+        """What `as_dict` returned."""
+        total, count = (
+            torch.tensor(content[name], dtype=torch.float64) for name in ("total", "count")
+        )
+        return cls(total, count)
+
     def without_each(self, shown: Heatmap) -> Tensor:
         """The weights (B,N) that the other texts predict for the words of each text.
 

@@ -80,6 +80,29 @@ def held(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+@contextmanager
+def held_at_once(folder: Path) -> Iterator[bool]:
+    """Lock a folder for the length of a block, or yield False if another process holds its lock.
+
+    Where the folder cannot be locked, the block runs without a lock and is given True.
+    """
+    handle = _open(folder)
+    if handle is None:
+        yield True
+        return
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_ours = True
+        except BlockingIOError:
+            is_ours = False
+        except OSError:  # a file system without locks
+            is_ours = True
+        yield is_ours
+    finally:
+        os.close(handle)
+
+
 def _open(folder: Path) -> int | None:
     if fcntl is None:
         return None

@@ -20,7 +20,7 @@ from attnaudit.core.errors import InputError
 from attnaudit.results.value_columns import EXAMPLE_COLUMNS, Key, ValueColumns
 
 _KEYS = b"attnaudit-keys"  # in the metadata of the file: the key of each value column, in order
-_GROUP_BYTES = 2**26  # of values in a row group, where the caller does not decide
+GROUP_BYTES = 2**25  # of values in a row group
 
 
 def value_schema(keys: Sequence[Key]) -> pa.Schema:
@@ -33,6 +33,23 @@ def value_schema(keys: Sequence[Key]) -> pa.Schema:
     return pa.schema(fields, metadata={_KEYS: json.dumps([list(key) for key in keys]).encode()})
 
 
+def keys_of(schema: pa.Schema) -> list[Key]:
+    """The key of each value column of a file with this schema."""
+    return [
+        (str(audit), str(measure), str(metric), int(row))
+        for audit, measure, metric, row in json.loads(schema.metadata[_KEYS])
+    ]
+
+
+def value_table(examples: pd.DataFrame, keys: Sequence[Key], matrix: np.ndarray) -> pa.Table:
+    """Examples with their values (examples, keys), as they are stored."""
+    schema = value_schema(keys)
+    columns = [pa.array(examples[name]) for name in EXAMPLE_COLUMNS]
+    columns += [pa.array(values) for values in np.ascontiguousarray(matrix.T)]
+    cast = [column.cast(field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(cast, schema=schema)
+
+
 class ValueFileWriter:
     """Writes values.parquet group by group; a context manager.
 
@@ -43,9 +60,9 @@ class ValueFileWriter:
     """
 
     def __init__(self, path: Path, keys: Sequence[Key]) -> None:
-        self._schema = value_schema(keys)
+        self._keys = tuple(keys)
         self._writer = pq.ParquetWriter(
-            path, self._schema, compression="zstd", use_dictionary=False, write_page_checksum=True
+            path, value_schema(keys), compression="zstd", use_dictionary=False, write_page_checksum=True
         )
 
     def __enter__(self) -> ValueFileWriter:
@@ -61,18 +78,13 @@ class ValueFileWriter:
 
     def write(self, examples: pd.DataFrame, matrix: np.ndarray) -> None:
         """Add a group of examples with their values (examples, keys)."""
-        columns = [pa.array(examples[name]) for name in EXAMPLE_COLUMNS]
-        columns += [pa.array(values) for values in np.ascontiguousarray(matrix.T)]
-        table = pa.Table.from_arrays(
-            [column.cast(field.type) for column, field in zip(columns, self._schema, strict=True)],
-            schema=self._schema,
-        )
+        table = value_table(examples, self._keys, matrix)
         self._writer.write_table(table, row_group_size=max(1, len(examples)))
 
 
 def write_values(columns: ValueColumns, path: Path) -> None:
     """Write the values of an audit, in the order of the example ids."""
-    size = max(1, _GROUP_BYTES // max(1, 8 * len(columns.keys)))
+    size = max(1, GROUP_BYTES // max(1, 8 * len(columns.keys)))
     matrix = columns.matrix()
     with ValueFileWriter(path, columns.keys) as writer:
         for start in range(0, max(len(columns), 1), size):
@@ -94,12 +106,7 @@ class ValueFile:
         try:
             # Opened once: the file may be moved meanwhile, with the folder it is in.
             self._file = pq.ParquetFile(path, page_checksum_verification=True)
-            self.keys: list[Key] = [
-                (str(audit), str(measure), str(metric), int(row))
-                for audit, measure, metric, row in json.loads(
-                    self._file.schema_arrow.metadata[_KEYS]
-                )
-            ]
+            self.keys = keys_of(self._file.schema_arrow)
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
             raise self._damaged(str(error)) from error
         if self._file.schema_arrow.remove_metadata() != value_schema(self.keys).remove_metadata():

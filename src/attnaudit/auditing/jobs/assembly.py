@@ -1,0 +1,82 @@
+"""All parts of a job as one table of values, with what is kept of it and known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from attnaudit.auditing.collector import Facts
+from attnaudit.auditing.jobs.job import part_name
+from attnaudit.auditing.jobs.job_store import JobStore
+from attnaudit.auditing.jobs.part_file import Part
+from attnaudit.results.value_columns import Key, ValueColumns
+from attnaudit.results.value_file import GROUP_BYTES, ValueFileWriter
+from attnaudit.results.value_table import P_VALUE, family_key, significant_in_family
+
+
+class Assembled(NamedTuple):
+    """The values of all shards, the examples kept whole, and the facts."""
+
+    columns: ValueColumns
+    kept: list[dict[str, Any]]
+    facts: Facts
+
+
+def assemble(store: JobStore, shards: int, path: Path) -> Assembled:
+    """Write the values of all parts to one file; never more than a row group is in memory.
+
+    Parameters
+    ----------
+    store : of the job, with the parts of all shards.
+    shards : their number.
+    path : of the new values.parquet.
+    """
+    keys: dict[Key, None] = {}
+    facts, kept = [], []
+    for part in _parts(store, shards):
+        keys.update(dict.fromkeys(part.keys))
+        facts.append(part.facts)
+        kept += part.kept()
+    judged = _judged(store, shards, [key for key in keys if key[2] == P_VALUE])
+    with ValueFileWriter(path, [*keys, *map(family_key, judged)]) as writer:
+        start = 0
+        for examples, matrix in _groups(store, shards, list(keys)):
+            group = slice(start, start + len(examples))
+            start = group.stop
+            families = [significant[group] for significant in judged.values()]
+            writer.write(examples, np.column_stack([matrix, *families]))
+    return Assembled(ValueColumns.from_file(path), kept, Facts.together(facts))
+
+
+def _parts(store: JobStore, shards: int) -> Iterator[Part]:
+    return (Part(store.read(part_name(shard))) for shard in range(shards))
+
+
+def _judged(store: JobStore, shards: int, keys: Sequence[Key]) -> dict[Key, np.ndarray]:
+    """Which p-values hold up among all examples', by the key of the p-values."""
+    if not keys:
+        return {}
+    p_values = np.concatenate([part.matrix(list(keys)) for part in _parts(store, shards)])
+    return {key: significant_in_family(p_values[:, place]) for place, key in enumerate(keys)}
+
+
+def _groups(
+    store: JobStore, shards: int, keys: list[Key]
+) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+    """The examples and values of consecutive parts, about `GROUP_BYTES` at a time."""
+    examples: list[pd.DataFrame] = []
+    matrices: list[np.ndarray] = []
+    size = 0
+    for part in _parts(store, shards):
+        examples.append(part.examples())
+        matrices.append(part.matrix(keys))
+        size += matrices[-1].nbytes
+        if size >= GROUP_BYTES:
+            yield pd.concat(examples, ignore_index=True), np.concatenate(matrices)
+            examples, matrices, size = [], [], 0
+    if examples:
+        yield pd.concat(examples, ignore_index=True), np.concatenate(matrices)

@@ -1,0 +1,149 @@
+"""Run an audit shard by shard: finished parts are kept, and any process may do any shard."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from attnaudit.auditing.battery import Battery, read
+from attnaudit.auditing.example_store import choose_examples
+from attnaudit.auditing.jobs.example_files import ExampleIndex, shard_name
+from attnaudit.auditing.jobs.job import finished_shards, part_name
+from attnaudit.auditing.jobs.job_store import JobStore
+from attnaudit.auditing.jobs.part_file import part_bytes
+from attnaudit.auditing.jobs.shards import Shards
+from attnaudit.audits.data_options import (
+    bind_data_options,
+    compute_data_options,
+    data_options_from_json,
+    data_options_to_json,
+)
+from attnaudit.core import progress
+from attnaudit.core.errors import InputError, WorkerError
+from attnaudit.core.module_state import evaluating
+from attnaudit.core.notices import notice
+from attnaudit.core.tasks import Task, Workers, run_tasks
+
+_PLAN = "plan.json"  # what depends on all examples: options of audits, and which are kept whole
+
+
+@dataclass(frozen=True)
+class ShardedAudit:
+    """What a process needs to audit any shard of a job.
+
+    Parameters
+    ----------
+    store : the folder of the job.
+    battery : the model with its audits and measures, without what depends on all examples.
+    shards : the examples.
+    """
+
+    store: JobStore
+    battery: Battery
+    shards: Shards
+
+    def plan(self, index: ExampleIndex, keep_examples: int | None) -> None:
+        """Compute and store what depends on all examples, unless it is there."""
+        if self.store.has(_PLAN):
+            return
+        battery = self.battery
+        with evaluating(battery.model, device=battery.device):
+            options = compute_data_options(
+                battery.audits,
+                lambda: (
+                    read(battery.model, batch, battery.device)
+                    for shard in range(index.shards)
+                    for batch in self.shards.batches(shard)
+                ),
+            )
+        kept = choose_examples(
+            index.ids, index.labels, index.tokens, keep_examples, battery.seed
+        )
+        plan = {"data_options": data_options_to_json(options), "kept": sorted(kept)}
+        self.store.write(_PLAN, json.dumps(plan).encode())
+
+    def planned(self) -> ShardedAudit:
+        """The same with what `plan` has stored."""
+        plan = json.loads(self.store.read(_PLAN))
+        options = data_options_from_json(plan["data_options"])
+        audits = bind_data_options(self.battery.audits, options)
+        battery = replace(self.battery, audits=audits, kept=frozenset(plan["kept"]))
+        return replace(self, battery=battery)
+
+    def do(self, shard: int, advance: Callable[[int], None] | None = None) -> None:
+        """Audit one shard and store its part."""
+        collector = self.battery.run(self.shards.batches(shard), advance)
+        self.store.write(part_name(shard), part_bytes(collector))
+
+    def run(
+        self,
+        index: ExampleIndex,
+        *,
+        workers: Workers | None = None,
+        task: Callable[[int], Task] | None = None,
+        show_progress: bool = True,
+    ) -> None:
+        """Do every shard that is not done.
+
+        Parameters
+        ----------
+        index : of the examples.
+        workers : where; in this process by default.
+        task : shard -> what a worker does for it, if there are any.
+        """
+        done = finished_shards(self.store)
+        missing = [shard for shard in range(index.shards) if shard_name(shard) not in done]
+        if done and missing:
+            kept = index.shards - len(missing)
+            notice(f"continuing: {kept} of {index.shards} parts were finished before")
+        if not missing:
+            return
+        in_this_process = workers is None or (workers.count == 1 and workers.scheduler is None)
+        if in_this_process or task is None:
+            threads = None if workers is None else workers.threads
+            self._run_here(index, missing, show_progress, threads)
+        else:
+            assert workers is not None
+            _run_by_workers([task(shard) for shard in missing], index, workers, show_progress)
+
+    def _run_here(
+        self, index: ExampleIndex, missing: Sequence[int], show: bool, threads: int | None
+    ) -> None:
+        from attnaudit.core.thread_limits import torch_threads
+
+        share = len(missing) / index.shards
+        total = round(len(index.ids) * share)
+        with torch_threads(threads), progress.bar("Auditing", total, show=show) as advance:
+            for place, shard in enumerate(missing):
+                note = f"part {place + 1} of {len(missing)}"
+                self.do(shard, lambda count, note=note: advance(note, count))  # type: ignore[misc]
+
+
+def _run_by_workers(
+    tasks: Sequence[Task], index: ExampleIndex, workers: Workers, show: bool
+) -> None:
+    failed: list[Any] = []
+    with progress.bar("Auditing", len(tasks), show=show) as advance:
+        for outcome in run_tasks(tasks, workers):
+            if outcome.error is not None:
+                failed.append(outcome)
+            else:
+                advance(f"{index.shards - len(tasks) + len(failed)} parts were there", 1)
+    if failed:
+        raise WorkerError(
+            f"{len(failed)} of {index.shards} parts could not be made; the others are kept. The "
+            f"first: {failed[0].error} The same command goes on from there.",
+            failed[0].traceback,
+        )
+
+
+def one_thread_fingerprint() -> int:
+    """The number of threads of this process: the last bits of sums depend on it."""
+    return torch.get_num_threads()
+
+
+__all__ = ["InputError", "ShardedAudit"]

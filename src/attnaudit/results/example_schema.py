@@ -1,0 +1,42 @@
+"""The columns of the examples that are kept whole, as Parquet stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+_NUMBERS, _FLAGS = pa.list_(pa.float64()), pa.list_(pa.bool_())
+_SCORES = pa.list_(pa.struct([("measure", pa.string()), ("values", _NUMBERS)]))
+EXAMPLE = pa.struct(
+    [
+        ("example_id", pa.string()),
+        ("label", pa.int64()),
+        ("predicted", pa.int64()),
+        ("probs", _NUMBERS),
+        ("tokens", pa.list_(pa.string())),
+        ("query", pa.string()),
+        ("evidence", _FLAGS),
+        ("attention", _NUMBERS),
+        ("pair", pa.list_(pa.int64())),
+        ("weight_on_marks", _NUMBERS),
+        ("furthest", _NUMBERS),
+        ("furthest_jsd", pa.float64()),
+        ("furthest_upper", pa.float64()),
+        ("furthest_exact", pa.bool_()),
+        ("readout", _NUMBERS),
+        ("scores", _SCORES),
+    ]
+)
+
+
+def kept_column(ids: Iterable[str], rows: Iterable[dict[str, Any]]) -> pa.Array:
+    """The kept examples in the order of these ids; null where one was not kept."""
+    by_id = {row["example_id"]: row for row in rows}
+    return pa.array([by_id.get(example_id) for example_id in ids], EXAMPLE)
+
+
+def kept_rows(column: pa.ChunkedArray) -> list[dict[str, Any]]:
+    """The rows that `kept_column` was given, in the order of the ids."""
+    return column.drop_null().to_pylist()
