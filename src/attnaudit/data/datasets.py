@@ -32,7 +32,7 @@ from attnaudit.data.corpus_info import About, about_of
 from attnaudit.data.reading import parquet_cache
 from attnaudit.data.reading.cache import cache_folder, cached_file
 from attnaudit.data.reading.tokenise import tokeniser_name
-from attnaudit.data.splits import Splits
+from attnaudit.data.splits import SPLITS, Splits
 from attnaudit.data.text_file import file_choice, text_file
 
 DATASETS: dict[str, Callable[..., Splits]] = {
@@ -137,6 +137,24 @@ def check_choice(choice: str) -> None:
     >>> check_choice("keyword:length=40")
     """
     _resolve(choice)
+
+
+def default_sizes(choice: str) -> dict[str, int]:
+    """The numbers of examples that a choice names or its simulator has by default, by split.
+
+    Examples
+    --------
+    >>> default_sizes("keyword:train=40,dev=20,test=10"), default_sizes("sst")
+    ({'train': 40, 'dev': 20, 'test': 10}, {})
+    """
+    _, options, reader = _resolve(choice)
+    parameters = _parameters(reader)
+    sizes = {
+        split: options.get(split, parameters[split].default)
+        for split in SPLITS
+        if split in parameters
+    }
+    return {split: size for split, size in sizes.items() if isinstance(size, int)}
 
 
 def _resolve(choice: str) -> tuple[str, dict[str, Any], Callable[..., Splits]]:

@@ -13,6 +13,7 @@ from attnaudit.core.errors import InputError
 from attnaudit.models import Architecture
 from attnaudit.results import store
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
+from attnaudit.training.grids.ledger import ListedCell
 from attnaudit.training.grids.spec import Spec, Values
 from attnaudit.training.intervention_runs import findings_folder_name
 
@@ -40,28 +41,34 @@ class Cell:
     base: str | None = None
     label: str = ""
 
+    def listed(self) -> ListedCell:
+        """The cell as the ledger lists it."""
+        choices = self.experiment.choices()
+        return ListedCell(self.name, self.label, choices, self.intervention, self.base)
+
 
 def expand(spec: Spec) -> tuple[Cell, ...]:
     """The cells of a grid, runs and interventions, each once and a base before what needs it.
 
-    Parameters
-    ----------
-    spec : every combination of its values is a run, unless an [[exclude]] matches all its keys.
-        An [[include]] is the same grid again with its own keys replaced; nothing is excluded
-        from it. Each intervention adds a cell to each run.
+        Parameters
+        ----------
+        spec : every combination of its values is a run, unless an [[exclude]] matches all its keys.
+            An [[include]] is the same grid again with its own keys replaced; nothing is excluded
+            from it. Each intervention adds a cell to each run.
 
-    Raises
-    ------
-    InputError
-        For choices that do not fit together, an [[exclude]] that matches nothing, an empty grid.
+        Raises
+        ------
+        InputError
+            For choices that do not fit together, an [[exclude]] that matches nothing, no cells.
 
-    Examples
-    --------
-    >>> from attnaudit.training.grids.spec import read_spec
-    >>> spec = read_spec({"dataset": "keyword", "encoders": ["average", "cnn"], "seeds": [0, 1],
-    ...                   "exclude": [{"encoder": "cnn", "seed": 1}]})
-    >>> [cell.label for cell in expand(spec)]
-    ['encoder average, seed 0', 'encoder average, seed 1', 'encoder cnn, seed 0']
+        Examples
+        --------
+        >>> from attnaudit.training.grids.ledger import ListedCell
+    from attnaudit.training.grids.spec import read_spec
+        >>> spec = read_spec({"dataset": "keyword", "encoders": ["average", "cnn"], "seeds": [0, 1],
+        ...                   "exclude": [{"encoder": "cnn", "seed": 1}]})
+        >>> [cell.label for cell in expand(spec)]
+        ['encoder average, seed 0', 'encoder average, seed 1', 'encoder cnn, seed 0']
     """
     combined = list(_combinations(spec.values))
     for number, rule in enumerate(spec.excludes):
@@ -144,9 +151,7 @@ def _labelled(cells: list[Cell]) -> tuple[Cell, ...]:
     first = cells[0].choices
     keys = list(dict.fromkeys(key for cell in cells for key in cell.choices))
     varied = [
-        key
-        for key in keys
-        if any(cell.choices.get(key) != first.get(key) for cell in cells)
+        key for key in keys if any(cell.choices.get(key) != first.get(key) for cell in cells)
     ] or ["dataset"]
 
     def label(cell: Cell) -> str:

@@ -38,6 +38,15 @@ TRAININGS = {
     "sparsity": 9,
 }
 
+# What an estimate is worth, by what it rests on.
+ROUGH = {
+    "measured": "Estimated from finished runs in this folder, of the same dataset and encoder or "
+    "of the same encoder. Other choices are taken to cost the same; early stopping is not foreseen.",
+    "defaults": "Some cells are unlike every finished run in this folder. Their times are rough "
+    "guesses from texts of 20 words on one core and may be wrong by a factor of ten: run one "
+    "cell of each kind first.",
+}
+
 
 class Estimate(NamedTuple):
     """Seconds, and what they rest on: "measured" runs or built-in "defaults"."""
@@ -100,7 +109,11 @@ class Costs:
         training = self._rate(_training_keys(choices))
         audit = self._rate(_audit_keys(choices))
         default = TRAINING_SECONDS.get(_encoder(choices), OTHER_TRAINING_SECONDS)
-        one = sizes["train"] * choices["recipe"]["epochs"] * (default if training is None else training)
+        one = (
+            sizes["train"]
+            * choices["recipe"]["epochs"]
+            * (default if training is None else training)
+        )
         trainings = one * (1 + (choices.get("other_seeds") or 0))
         audits = _audited(choices, sizes) * (AUDIT_SECONDS if audit is None else audit)
         known = training is not None and audit is not None

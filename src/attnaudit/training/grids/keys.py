@@ -59,10 +59,7 @@ def keys() -> dict[str, Key]:
             "a name", (str,), lambda value: registry.find(INTERVENTIONS, value, "intervention")
         ),
         "model": Key("a name", (str,), lambda value: registry.find(MODELS, value, "model")),
-        **{
-            part: Key("a name", (str,), partial(_find_part, part))
-            for part in PARTS
-        },
+        **{part: Key("a name", (str,), partial(_find_part, part)) for part in PARTS},
         "audits": Key("a list of names", (list, tuple, str), find_audits),
         "measures": Key("a list of names", (list, tuple, str), find_measures),
         "vectors": Key("a file", (str,), _check_file),

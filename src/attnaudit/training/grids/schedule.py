@@ -37,24 +37,24 @@ class Schedule:
     ) -> None:
         needed = [cell.base for cell in cells if cell.base is not None]
         # The bases of many interventions first, so that these are ready when runs run out.
-        self._waiting = sorted(cells, key=lambda cell: -needed.count(cell.name))
+        self.waiting = sorted(cells, key=lambda cell: -needed.count(cell.name))
         self._done = set(done)
         self._is_busy = is_busy
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self.waiting)
 
     def ready(self) -> Iterator[ListedCell]:
         """Hand out cells until none is ready; call it again when others have ended."""
         while True:
             candidates = [
-                cell for cell in self._waiting if cell.base is None or cell.base in self._done
+                cell for cell in self.waiting if cell.base is None or cell.base in self._done
             ]
             if not candidates:
                 return
             free = (cell for cell in candidates if not self._is_busy(cell.name))
             cell = next(free, candidates[0])
-            self._waiting.remove(cell)
+            self.waiting.remove(cell)
             yield cell
 
     def end(self, name: str, *, succeeded: bool) -> list[ListedCell]:
@@ -62,7 +62,7 @@ class Schedule:
         if succeeded:
             self._done.add(name)
             return []
-        lost = [cell for cell in self._waiting if cell.base == name]
+        lost = [cell for cell in self.waiting if cell.base == name]
         for cell in lost:
-            self._waiting.remove(cell)
+            self.waiting.remove(cell)
         return lost

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ class Spec:
     values: Values
     includes: tuple[Values, ...] = ()
     excludes: tuple[Values, ...] = ()
-    places: Places = Places()
+    places: Places = field(default_factory=Places)
 
 
 def read_spec(source: Mapping[str, Any] | str | Path) -> Spec:
