@@ -12,6 +12,8 @@ from attnaudit.cli.options import (
     Device,
     FailIf,
     Measures,
+    Quiet,
+    Verbose,
     split_labels,
     split_names,
     split_numbers,
@@ -118,6 +120,8 @@ def audit(
     force: Annotated[
         bool, typer.Option("--force", help="Replace results that are already in the folder.")
     ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Audit your own model: may its attention be shown as an explanation?
 

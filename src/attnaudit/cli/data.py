@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from attnaudit.cli.corpus_text import show_description, show_entry, wrapped
-from attnaudit.cli.options import DataDir
+from attnaudit.cli.exit_codes import ExitCode
+from attnaudit.cli.options import DataDir, Quiet, Verbose
 from attnaudit.core.interruption import Interrupted
 
 app = typer.Typer(help="List the corpora and which of them are here; download one; describe one.")
@@ -44,6 +45,8 @@ def get(
         str, typer.Argument(help="Name of a corpus, as `attnaudit data` lists it: imdb.")
     ],
     data_dir: DataDir = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Download a freely available corpus and verify its checksum.
 
@@ -77,7 +80,7 @@ def get(
         if about.places:
             typer.echo()
             typer.echo(wrapped(f"Missing in {folder}: {missing(about, folder)}.", ""))
-        raise typer.Exit(2)
+        raise typer.Exit(ExitCode.INPUT)
     typer.echo(f"{about.title}\nLicence: {about.licence}\nFrom: {about.home}")
     try:
         for download in about.downloads:

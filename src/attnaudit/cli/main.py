@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from typing import Annotated
 
 import typer
 
-from attnaudit.cli import audit, data, report, run, runs
+from attnaudit.cli import audit, data, grid, report, run, runs
+from attnaudit.cli.exit_codes import ExitCode
 from attnaudit.core import interruption
 from attnaudit.core.errors import InputError, NotApplicable, OutputError
+from attnaudit.core.verbosity import Verbosity, set_verbosity, verbosity
 
 _HELP = (
     "May I show this model's attention as an explanation? Train a model or load your own, run the "
@@ -88,10 +91,11 @@ def check(
     verdict = check_model(*find_target(target, seed), seed=seed)
     typer.echo(str(verdict))
     typer.echo(f"\n{verdict.sentence}")
-    raise typer.Exit(0 if verdict.kept else 1)
+    raise typer.Exit(ExitCode.DONE if verdict.kept else ExitCode.NEGATIVE)
 
 
 run.register(app)
+grid.register(app)
 audit.register(app)
 runs.register(app)
 report.register(app)
@@ -101,21 +105,35 @@ app.add_typer(data.app, name="data")
 
 
 class _Notices(logging.Handler):
-    """Prints the library's notices on the standard error."""
+    """Prints the library's messages on the standard error: as many as --quiet, --verbose say."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno < verbosity():
+            return
         typer.secho(f"attnaudit: {record.getMessage()}", fg="yellow", err=True)
 
 
 def main() -> None:
     """Run the command line; errors that a user can fix are printed without a traceback."""
     interruption.watch()
-    logging.getLogger("attnaudit").handlers = [_Notices()]
+    set_verbosity(Verbosity.NORMAL)
+    logger = logging.getLogger("attnaudit")
+    logger.handlers = [_Notices()]
+    logger.setLevel(logging.INFO)
     try:
         app()
     except (InputError, NotApplicable, OutputError) as error:
         typer.secho(f"attnaudit: {error}", fg="red", err=True)
-        raise SystemExit(2) from None
+        raise SystemExit(ExitCode.INPUT) from None
     except interruption.Interrupted as stop:
         typer.secho(f"attnaudit: {stop}", fg="red", err=True)
         raise SystemExit(stop.exit_code) from None
+    except Exception:  # whatever else it is, it has the exit code of an internal error
+        traceback.print_exc()
+        typer.secho(
+            "attnaudit: this is an error in attnaudit, or in code of yours that it called; the "
+            "last line above says which. Finished results are kept.",
+            fg="red",
+            err=True,
+        )
+        raise SystemExit(ExitCode.INTERNAL) from None

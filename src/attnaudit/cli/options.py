@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from attnaudit.core.errors import InputError
+from attnaudit.core.verbosity import Verbosity, set_verbosity, verbosity
 
 Audits = Annotated[
     str | None,
@@ -30,6 +31,24 @@ DataDir = Annotated[
     ),
 ]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        callback=lambda wanted: _choose(Verbosity.QUIET, wanted),
+        help="No progress and no notices: results and errors only.",
+    ),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        callback=lambda wanted: _choose(Verbosity.VERBOSE, wanted),
+        help="Also say what is being done, and how long each phase took.",
+    ),
+]
 FailIf = Annotated[
     str | None,
     typer.Option(
@@ -37,6 +56,15 @@ FailIf = Annotated[
         '"matters=no; points!=yes; permutation/tvd_median<0.05". See `attnaudit gate --help`.'
     ),
 ]
+
+
+def _choose(chosen: Verbosity, wanted: bool) -> bool:
+    """Set how much is shown, if an option asks for it; both options at once are an error."""
+    if wanted and verbosity() not in (Verbosity.NORMAL, chosen):
+        raise InputError("--quiet and --verbose contradict each other. Leave one of them out.")
+    if wanted:
+        set_verbosity(chosen)
+    return wanted
 
 
 def split_names(text: str | None) -> tuple[str, ...] | None:
@@ -66,6 +94,24 @@ def split_numbers(text: str) -> str | list[int]:
     if all(part.lstrip("-").isdigit() for part in parts):
         return [int(part) for part in parts]
     return text
+
+
+def split_resources(text: str | None) -> dict[str, float] | None:
+    """Resources of Dask workers, with the amount of each.
+
+    >>> split_resources("GPU=1,MEMORY=2e9")
+    {'GPU': 1.0, 'MEMORY': 2000000000.0}
+    """
+    if text is None:
+        return None
+    try:
+        pairs = [part.split("=") for part in text.split(",")]
+        return {name.strip(): float(amount) for name, amount in pairs}
+    except ValueError:
+        raise InputError(
+            f"--resources must be NAME=NUMBER, separated by commas, got {text!r}. "
+            "Write for example --resources GPU=1."
+        ) from None
 
 
 def split_labels(text: str | None) -> dict[str, str] | None:

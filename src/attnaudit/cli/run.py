@@ -13,6 +13,8 @@ from attnaudit.cli.options import (
     Device,
     FailIf,
     Measures,
+    Quiet,
+    Verbose,
     renamed,
     split_names,
 )
@@ -147,6 +149,8 @@ def run(
         bool,
         typer.Option("--force", help="Run again even if the same run is already complete."),
     ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Train one model, audit it on the test set, print the card, write a report.
 

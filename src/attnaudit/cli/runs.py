@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnaudit.cli.options import DataDir, Device, deprecated
+from attnaudit.cli.exit_codes import ExitCode
+from attnaudit.cli.options import DataDir, Device, Quiet, Verbose, deprecated
 
 if TYPE_CHECKING:
     from attnaudit.results.results import Results
@@ -63,7 +64,7 @@ def print_gate(run: Results | Path, fail_if: str) -> None:
     if conditions:
         listed = "\n  ".join(conditions)
         typer.secho(f"The gate is closed. Conditions that hold:\n  {listed}", fg="red", err=True)
-        raise typer.Exit(3)
+        raise typer.Exit(ExitCode.GATE_CLOSED)
     typer.echo("The gate is open: none of the conditions holds.")
 
 
@@ -83,7 +84,8 @@ def verify(
     verifications = verify(folders)
     for each in verifications:
         typer.echo(f"{each.folder}: {each.state}")
-    raise typer.Exit(1 if any(each.damaged for each in verifications) else 0)
+    damaged = any(each.damaged for each in verifications)
+    raise typer.Exit(ExitCode.NEGATIVE if damaged else ExitCode.DONE)
 
 
 def compare(
@@ -135,6 +137,8 @@ def corpus_audit(
     ] = "mutual_information",
     seed: Annotated[int, typer.Option(help="Random seed of the clustering and of all draws.")] = 0,
     data_dir: DataDir = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Audit a finished run on all test examples together (mutual information).
 
@@ -174,6 +178,8 @@ def reproduce(
     out: Annotated[
         Path, typer.Option(help="Folder of the run directories; finished runs are used again.")
     ] = Path("runs"),
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Reproduce a paper's table, with our numbers next to the published ones.
 

@@ -13,3 +13,8 @@ _LOG = logging.getLogger("attnaudit")
 def notice(text: str) -> None:
     """Log a message for the user."""
     _LOG.warning("%s", text)
+
+
+def detail(text: str) -> None:
+    """Log what only those want to know who ask for it with --verbose."""
+    _LOG.info("%s", text)

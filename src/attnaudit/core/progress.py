@@ -7,13 +7,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from attnaudit.core.verbosity import Verbosity, verbosity
+
 _UPDATE_EVERY = 1000  # texts
+
+
+def _is_shown(wanted: bool) -> bool:
+    return wanted and verbosity() is not Verbosity.QUIET and sys.stderr.isatty()
 
 
 @contextmanager
 def bar(title: str, total: int, *, show: bool = True) -> Iterator[Callable[[str], None]]:
     """A bar of `total` steps. Yields ``advance(note)``: one step is done; the note is shown."""
-    if not show or not sys.stderr.isatty():
+    if not _is_shown(show):
         yield lambda note: None
         return
     from rich.console import Console
@@ -40,7 +46,7 @@ def bar(title: str, total: int, *, show: bool = True) -> Iterator[Callable[[str]
 @contextmanager
 def counter(title: str, *, show: bool = True) -> Iterator[Callable[[], None]]:
     """A count of texts whose total is unknown. Yields ``advance()``: one more is done."""
-    if not show or not sys.stderr.isatty():
+    if not _is_shown(show):
         yield lambda: None
         return
     from rich.console import Console
@@ -66,7 +72,7 @@ def transfer(
 
     Yields ``advance(count)``: `count` more bytes have arrived.
     """
-    if not show or not sys.stderr.isatty():
+    if not _is_shown(show):
         yield lambda count: None
         return
     from rich.console import Console

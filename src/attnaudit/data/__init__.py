@@ -18,6 +18,7 @@ from attnaudit.core.special_tokens import END
 from attnaudit.data.corpus_info import corpus_of
 from attnaudit.data.datasets import (
     DATASETS,
+    check_choice,
     choice_without_folders,
     data_folder,
     load,
@@ -42,6 +43,7 @@ __all__ = [
     "Splits",
     "Vocabulary",
     "batches_of",
+    "check_choice",
     "choice_without_folders",
     "collate",
     "corpus_of",

@@ -13,6 +13,7 @@ from typing import Any
 from attnaudit.core import registry
 from attnaudit.core.errors import InputError
 from attnaudit.core.paths import file_name
+from attnaudit.core.process_locks import exclusive
 from attnaudit.data.corpora.adr_tweets import adr_tweets
 from attnaudit.data.corpora.ag_news import ag_news
 from attnaudit.data.corpora.babi_files import babi_files
@@ -31,7 +32,7 @@ from attnaudit.data.corpus_info import About, about_of
 from attnaudit.data.reading import parquet_cache
 from attnaudit.data.reading.cache import cache_folder, cached_file
 from attnaudit.data.reading.tokenise import tokeniser_name
-from attnaudit.data.splits import Splits
+from attnaudit.data.splits import SPLITS, Splits
 from attnaudit.data.text_file import file_choice, text_file
 
 DATASETS: dict[str, Callable[..., Splits]] = {
@@ -107,23 +108,8 @@ def load(choice: str, *, data_dir: Path | None = None, seed: int = 0, cache: boo
     >>> len(splits.train), splits.classes
     (4, ('negative', 'positive'))
     """
-    name, given_options = parse_choice(choice)
-    reader = registry.find(DATASETS, name, "dataset")
-    options: dict[str, Any] = dict(given_options)
-    parameters = {
-        name: parameter
-        for name, parameter in inspect.signature(reader).parameters.items()
-        if name != "place"
-    }
-    unknown = [option for option in options if option not in parameters and option != "folder"]
-    takes_any = any(
-        parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()
-    )
-    if unknown and not takes_any:
-        raise InputError(
-            f"The dataset {name!r} has no option {unknown[0]!r}. "
-            f"Choose from: {', '.join(parameters) or 'none'}."
-        )
+    name, options, reader = _resolve(choice)
+    parameters = _parameters(reader)
     if "seed" in parameters:
         options.setdefault("seed", seed)
     about = about_of(reader)
@@ -141,6 +127,57 @@ def load(choice: str, *, data_dir: Path | None = None, seed: int = 0, cache: boo
         }
         place = about.with_options(resolved).find(name, data_folder(folder))
     return _read(reader, name, about, place, options, cache=cache)
+
+
+def check_choice(choice: str) -> None:
+    """Reject an unknown dataset, or an unknown option of one, without reading anything.
+
+    Examples
+    --------
+    >>> check_choice("keyword:length=40")
+    """
+    _resolve(choice)
+
+
+def default_sizes(choice: str) -> dict[str, int]:
+    """The numbers of examples that a choice names or its simulator has by default, by split.
+
+    Examples
+    --------
+    >>> default_sizes("keyword:train=40,dev=20,test=10"), default_sizes("sst")
+    ({'train': 40, 'dev': 20, 'test': 10}, {})
+    """
+    _, options, reader = _resolve(choice)
+    parameters = _parameters(reader)
+    sizes = {
+        split: options.get(split, parameters[split].default)
+        for split in SPLITS
+        if split in parameters
+    }
+    return {split: size for split, size in sizes.items() if isinstance(size, int)}
+
+
+def _resolve(choice: str) -> tuple[str, dict[str, Any], Callable[..., Splits]]:
+    """The name, the options and the reader that a choice stands for."""
+    name, options = parse_choice(choice)
+    reader = registry.find(DATASETS, name, "dataset")
+    parameters = _parameters(reader)
+    unknown = [option for option in options if option not in parameters and option != "folder"]
+    takes_any = any(
+        parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()
+    )
+    if unknown and not takes_any:
+        raise InputError(
+            f"The dataset {name!r} has no option {unknown[0]!r}. "
+            f"Choose from: {', '.join(parameters) or 'none'}."
+        )
+    return name, dict(options), reader
+
+
+def _parameters(reader: Callable[..., Splits]) -> dict[str, inspect.Parameter]:
+    """The options of a reader; `place` is where its files are."""
+    parameters = inspect.signature(reader).parameters
+    return {name: parameter for name, parameter in parameters.items() if name != "place"}
 
 
 def reads_files(choice: str) -> bool:
@@ -211,9 +248,13 @@ def _read(
     # A missing, unreadable or damaged cache file (pyarrow's errors are among these) is ignored.
     with suppress(OSError, ValueError, KeyError, TypeError):
         return parquet_cache.load(cached)
-    splits = _without_folder(reader(place, **options), place)
-    with suppress(OSError):  # a full or read-only cache folder must not stop the reading
-        parquet_cache.save(splits, cached)
+    # One process parses; others that want the same corpus meanwhile wait and read what it stored.
+    with exclusive(cached.with_name(f"{cached.name}.lock")):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            return parquet_cache.load(cached)
+        splits = _without_folder(reader(place, **options), place)
+        with suppress(OSError):  # a full or read-only cache folder must not stop the reading
+            parquet_cache.save(splits, cached)
     return splits
 
 

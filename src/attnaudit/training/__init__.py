@@ -1,6 +1,7 @@
 """Train the papers' models and compare them: experiments, interventions, comparisons.
 
-`run` trains and audits one model; `intervene` trains several and compares them; `compare`,
+`run` trains and audits one model; `intervene` trains several and compares them; `grid` does both
+for every combination of choices, and `status` says how far it is; `compare`,
 `correlate` and `corpus_audit` work on finished runs; `load` reads one back. `divergence` and
 `compare_performance` compare two models.
 """
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from attnaudit.training.comparisons.runs import compare
     from attnaudit.training.corpus_audits import corpus_audit
     from attnaudit.training.experiment import ExperimentConfig, make_experiment
+    from attnaudit.training.grids.grid import grid
+    from attnaudit.training.grids.status import status
     from attnaudit.training.intervention_runs import intervene
     from attnaudit.training.runner import run, run_experiment
 
@@ -29,14 +32,16 @@ __all__ = [
     "corpus_audit",
     "correlate",
     "divergence",
+    "grid",
     "intervene",
     "load",
     "make_experiment",
     "run",
     "run_experiment",
+    "status",
 ]
 
-# Imported on first use: every one of them needs torch.
+# Imported on first use: all of them but `status` need torch.
 __getattr__ = lazy_names(
     __name__,
     {
@@ -46,10 +51,12 @@ __getattr__ = lazy_names(
         "corpus_audit": "corpus_audits",
         "correlate": "comparisons.correlations",
         "divergence": "comparisons.divergence",
+        "grid": "grids.grid",
         "intervene": "intervention_runs",
         "load": "checkpoint",
         "make_experiment": "experiment",
         "run": "runner",
         "run_experiment": "runner",
+        "status": "grids.status",
     },
 )

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from attnaudit.core import registry
 from attnaudit.results import store
-from attnaudit.training.experiment import make_experiment
+from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.interventions import INTERVENTIONS, Findings, InterventionContext
+from attnaudit.training.run_lock import working_on
 
 
 class InterventionOutput(NamedTuple):
@@ -49,12 +50,32 @@ def intervene(
     function = registry.find(INTERVENTIONS, intervention, "intervention")
     folder = None if data_dir is None else Path(data_dir)
     context = InterventionContext(experiment, Path(out), folder, device, show_progress)
-    findings = function(context)
-    name = store.run_name(
+    with working_on(context.out / findings_folder_name(experiment, intervention)):
+        findings = function(context)
+        name = findings_folder_name(experiment, intervention, findings.name)
+        return InterventionOutput(findings, findings.save(context.out / name))
+
+
+def findings_folder_name(
+    experiment: ExperimentConfig, intervention: str, name: str | None = None
+) -> str:
+    """The name of the folder in which the findings of an intervention are stored.
+
+    Parameters
+    ----------
+    experiment : the base.
+    intervention : name with options.
+    name : what the findings call themselves; the name of the intervention if omitted.
+
+    Examples
+    --------
+    >>> findings_folder_name(make_experiment("keyword", seed=1), "seeds:count=2")[:20]
+    'seeds-keyword-bilstm'
+    """
+    return store.run_name(
         {
             **experiment.choices(),
-            "dataset": f"{findings.name}-{experiment.dataset}",
+            "dataset": f"{name or registry.parse(intervention)[0]}-{experiment.dataset}",
             "intervention": intervention,
         }
     )
-    return InterventionOutput(findings, findings.save(context.out / name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,11 +25,27 @@ class Place(NamedTuple):
     splits: Splits | None = None  # the data, if it was read to find out
 
 
-def find_place(experiment: ExperimentConfig, out: Path, *, data_dir: Path | None = None) -> Place:
+def read_data(dataset: str, data_dir: Path | None) -> tuple[Splits, str]:
+    """A dataset as it is now, and its fingerprint."""
+    splits = data.load(dataset, data_dir=data_dir)
+    return splits, fingerprint(splits)
+
+
+def find_place(
+    experiment: ExperimentConfig,
+    out: Path,
+    *,
+    data_dir: Path | None = None,
+    read: Callable[[str, Path | None], tuple[Splits, str]] = read_data,
+) -> Place:
     """The folder of this experiment on the data as it is now, and whether its run is complete.
 
     If the data has changed since, the folder is a new one next to the old run's. Data that is no
     longer there counts as unchanged.
+
+    Parameters
+    ----------
+    read : how data is read; for many experiments, a function that remembers what it has read.
     """
     folder = out / store.run_name(experiment.choices())
     reads_files = data.reads_files(experiment.dataset)
@@ -36,13 +53,12 @@ def find_place(experiment: ExperimentConfig, out: Path, *, data_dir: Path | None
         return Place(folder, store.is_complete(folder))
     before = store.read_run(folder)["data"]
     try:
-        splits = data.load(experiment.dataset, data_dir=data_dir) if reads_files else None
+        splits, found = (
+            read(experiment.dataset, data_dir) if reads_files else (None, before["fingerprint"])
+        )
     except InputError:
         return Place(folder, True)
-    now = (
-        before["fingerprint"] if splits is None else fingerprint(splits),
-        _digest(experiment.vectors),
-    )
+    now = (found, _digest(experiment.vectors))
     if now[0] == before["fingerprint"] and before.get("vectors") in (None, now[1]):
         return Place(folder, True, splits)
     digest = hashlib.blake2b("".join(map(str, now)).encode(), digest_size=4).hexdigest()

@@ -30,6 +30,8 @@ from attnaudit.results.checksums import write_json
 from attnaudit.results.results import Results
 from attnaudit.training.checkpoint import build_from, load
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
+from attnaudit.training.run_lock import working_on
+from attnaudit.training.run_log import RUN_LOG, RunLog, recording
 from attnaudit.training.run_place import Place, find_place, still_fits
 from attnaudit.training.trainer import fit, scores_on_test
 from attnaudit.training.variants import VARIANTS, VariantContext, make_training
@@ -116,16 +118,34 @@ def run_experiment(
     -------
     The run directory.
     """
-    folder, done, splits = place or find_place(experiment, out, data_dir=data_dir)
-    if done and not force:
-        return folder
+    place = place or find_place(experiment, out, data_dir=data_dir)
+    if place.done and not force:
+        return place.folder
     _check(experiment)
     check_device(device)
     check_writable(out)
+    with working_on(place.folder), recording() as log:
+        if not force and store.is_complete(place.folder):  # by another process, meanwhile
+            return place.folder
+        return _run(experiment, out, place, log, data_dir, device, show_progress)
+
+
+def _run(
+    experiment: ExperimentConfig,
+    out: Path,
+    place: Place,
+    log: RunLog,
+    data_dir: Path | None,
+    device: str,
+    show_progress: bool,
+) -> Path:
+    """Train, audit and write, whatever is there."""
+    folder, _, splits = place
     if folder.exists() and mark_of(folder) is None:
         set_aside(folder)
     check_file(folder / "report.html")
     started = time.monotonic()
+    log.phase("data")
     splits = splits or data.load(experiment.dataset, data_dir=data_dir)
     if not splits.test:
         raise InputError(f"{splits.name}: the test split is empty, so there is nothing to audit.")
@@ -146,6 +166,7 @@ def run_experiment(
     training = make_training(
         experiment.variant, VariantContext(fresh, base, vocabulary, experiment.seed)
     )
+    log.phase("training")
     history = fit(
         training.model,
         splits,
@@ -158,9 +179,11 @@ def run_experiment(
         show_progress=show_progress,
     )
     trained = time.monotonic()
+    log.phase("other trainings")
     others = _other_trainings(
         experiment, out, data_dir=data_dir, device=device, show_progress=show_progress
     )
+    log.phase("audit")
     results = audit(
         training.model,
         batches_of(
@@ -179,7 +202,8 @@ def run_experiment(
         show_progress=show_progress,
     )
     audited = time.monotonic()
-    stored = {
+    log.phase("performance on the test split")
+    stored: dict[str, Any] = {
         "choices": experiment.choices(),
         "model": details,
         "data": {
@@ -202,7 +226,11 @@ def run_experiment(
         "seconds": {"training": trained - started, "audit": audited - trained},
     }
 
+    log.phase("writing")
+    said = log.text(folder.name, stored["choices"], store.versions(), stored["threads"])
+
     def write(draft: Path) -> None:
+        (draft / RUN_LOG).write_text(said, encoding="utf-8")
         state = {name: value.cpu().contiguous() for name, value in fresh.state_dict().items()}
         write_json(draft / "vocabulary.json", list(vocabulary.words))
         # Not safetensors' save_file, whose error on a full disk is not an OSError.
