@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import pandas as pd
 import torch
-from torch import Tensor
 
-from attnaudit.auditing.collector import Collector
+from attnaudit.auditing.battery import Battery, read
 from attnaudit.auditing.data_argument import as_batches
-from attnaudit.auditing.example_store import choose_examples, example_rows, furthest_options
+from attnaudit.auditing.example_store import choose_examples
+from attnaudit.auditing.jobs.run_job import BatchSource, opened, parts_folder, run_job
+from attnaudit.auditing.jobs.shard_bounds import TOKENS_PER_SHARD
+from attnaudit.auditing.jobs.shards import MemoryShards, index_batches
 from attnaudit.auditing.other_models import check_other_models
-from attnaudit.auditing.row_names import row_names
 from attnaudit.auditing.selection import Choice, find_audits, find_measures
+from attnaudit.auditing.summarised import check_class_names, summarised
 from attnaudit.audits import AUDITS
-from attnaudit.audits.data_options import bind_data_options
-from attnaudit.audits.declaration import declaration_of, scales
+from attnaudit.audits.data_options import bind_data_options, compute_data_options
 from attnaudit.core import progress
-from attnaudit.core.contract import AttentionModel, Batch, Record
-from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.core.contract import AttentionModel, Batch
 from attnaudit.core.module_state import evaluating
+from attnaudit.core.output_folders import check_folder
 from attnaudit.core.unwrapped_models import check_model_argument
-from attnaudit.laws.validate_record import check_record
-from attnaudit.measures.rounding import tie_equal_scores
-from attnaudit.results.questions import RULES
 from attnaudit.results.results import Results
-from attnaudit.statistics import bootstrap
+from attnaudit.results.store import load_results, save_results
 
 
 def audit(
@@ -49,6 +48,9 @@ def audit(
     words: Sequence[str] | None = None,
     other_models: Sequence[AttentionModel] = (),
     keep_examples: int | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    tokens_per_shard: int | None = None,
     show_progress: bool = True,
     illustrated: int | None = None,
 ) -> Results:
@@ -88,6 +90,13 @@ def audit(
         Other trainings of the same model; adds the audit `stability`.
     keep_examples : int, optional
         Number of examples kept whole for the report; by default all, up to 200,000 tokens.
+    out : str or Path, optional
+        A new folder for the results. The audit is then done in parts, which are kept in OUT.parts
+        until it is finished: called again with the same arguments, it goes on where it stopped.
+    force : bool, default False
+        Replace results that are in the folder already.
+    tokens_per_shard : int, optional
+        Size of a part, in tokens; values depend on it by rounding only.
     show_progress : bool, default True
     illustrated : int, optional
         Deprecated name of `keep_examples`.
@@ -118,140 +127,63 @@ def audit(
         )
         keep_examples = illustrated if keep_examples is None else keep_examples
     check_model_argument(model)
-    batches = as_batches(model, data, labels, text=text, label=label, pair=pair)
     chosen_audits, chosen_measures = find_audits(audits), find_measures(measures)
     if other_models:
         chosen_audits["stability"] = partial(AUDITS["stability"], other_models=tuple(other_models))
-    class_names = getattr(model, "class_names", None) if class_names is None else class_names
-    kept = choose_examples(batches, keep_examples, seed)
-    furthest = furthest_options(chosen_audits)
-    collector = Collector()
-    with evaluating(model, *other_models, device=device):
-        check_other_models(model, other_models, _to(batches[0], device))
-        chosen_audits = bind_data_options(
-            chosen_audits, lambda: (_read(model, batch, device) for batch in batches)
+    battery = Battery(
+        model,
+        chosen_audits,
+        chosen_measures,
+        seed=seed,
+        words=words,
+        device=device,
+        other_models=tuple(other_models),
+    )
+    if out is not None:
+        check_folder(Path(out), replace=force)
+    batches = as_batches(model, data, labels, text=text, label=label, pair=pair)
+    source = BatchSource(MemoryShards(batches, tokens_per_shard or TOKENS_PER_SHARD))
+    chosen: dict[str, Any] = {"keep_examples": keep_examples, "class_names": class_names}
+    if out is None:
+        return _in_memory(battery, batches, show_progress=show_progress, **chosen)
+    with opened(parts_folder(Path(out))) as store, TemporaryDirectory() as scratch:
+        results = run_job(
+            store,
+            battery,
+            source,
+            Path(scratch),
+            identity={"kind": "audit"},
+            show_progress=show_progress,
+            **chosen,
         )
-        with progress.bar("Auditing", len(batches), show=show_progress) as advance:
-            for batch in batches:
-                record = _read(model, batch, device)
-                classes = _check_class_names(class_names, record.logits.shape[1])
-                collector.start(record, row_names(model, record))
-                scores = _run_measures(collector, chosen_measures, model, record, seed)
-                _run_audits(collector, chosen_audits, model, record, scores, seed)
-                collector.examples.append(
-                    example_rows(model, record, scores, seed, kept, words, furthest=furthest)
-                )
-                advance(f"{len(batch)} examples")
+        save_results(results, Path(out), force=force)
+        store.remove()
+    return load_results(out)
+
+
+def _in_memory(
+    battery: Battery,
+    batches: Sequence[Batch],
+    *,
+    class_names: Sequence[str] | None,
+    keep_examples: int | None,
+    show_progress: bool,
+) -> Results:
+    """Audit batches without storing anything."""
+    model, device = battery.model, battery.device
+    index = index_batches(batches)
+    with evaluating(model, *battery.other_models, device=device):
+        first = batches[0] if device is None else batches[0].to(device)
+        check_other_models(model, battery.other_models, first)
+        options = compute_data_options(
+            battery.audits, lambda: (read(model, batch, device) for batch in batches)
+        )
+        names = getattr(model, "class_names", None) if class_names is None else class_names
+        check_class_names(names, read(model, first, device).logits.shape[1])
+    kept = choose_examples(index.ids, index.labels, index.tokens, keep_examples, battery.seed)
+    audits = bind_data_options(battery.audits, options)
+    battery = replace(battery, audits=audits, kept=kept)
+    with progress.bar("Auditing", len(index.ids), show=show_progress) as advance:
+        collector = battery.run(batches, lambda count: advance(f"{count} examples", count))
     columns = collector.table.columns()
-    declarations = {name: declaration_of(function) for name, function in chosen_audits.items()}
-    about = {
-        "rules": RULES,
-        "seed": seed,
-        "classes": classes,
-        "audits": list(chosen_audits),
-        "measures": list(chosen_measures),
-        **collector.about(),
-        "illustrated": len(kept),
-        "majority": _majority(batches),
-        "accuracy": _accuracy(columns.examples, seed),
-        "model": dict(getattr(model, "about", {})),
-        "truncated": sum(
-            int(cut.sum()) for b in batches if (cut := getattr(b, "truncated", None)) is not None
-        ),
-        "scales": scales(declarations),
-    }
-    return Results.of(columns, chain.from_iterable(collector.examples), about, declarations)
-
-
-def _to(batch: Batch, device: torch.device | str | None) -> Batch:
-    return batch if device is None else batch.to(device)
-
-
-def _read(model: AttentionModel, batch: Batch, device: torch.device | str | None) -> Record:
-    with torch.no_grad():
-        record = model.read(_to(batch, device))
-    check_record(record)
-    return record
-
-
-def _run_measures(
-    collector: Collector,
-    measures: dict[str, Callable[..., Any]],
-    model: AttentionModel,
-    record: Record,
-    seed: int,
-) -> dict[str, Tensor]:
-    scores: dict[str, Tensor] = {}
-    for name, measure in measures.items():
-        try:
-            score = measure(model, record, seed)
-        except NotApplicable as reason:
-            collector.reasons["measure", name] = str(reason)
-            continue
-        _check_score(name, score, record)
-        scores[name] = tie_equal_scores(measure, score.detach(), record)
-        collector.computed_measures.add(name)
-    return scores
-
-
-def _run_audits(
-    collector: Collector,
-    audits: dict[str, Callable[..., Any]],
-    model: AttentionModel,
-    record: Record,
-    scores: dict[str, Tensor],
-    seed: int,
-) -> None:
-    for name, function in audits.items():
-        try:
-            with torch.no_grad():
-                collector.table.add(name, function(model, record, scores, seed))
-        except NotApplicable as reason:
-            collector.reasons["audit", name] = str(reason)
-
-
-def _check_score(name: str, score: Any, record: Record) -> None:
-    if not isinstance(score, Tensor):
-        raise InputError(
-            f"The measure {name!r} must return a tensor, got {type(score).__name__}. "
-            "Wrap it: torch.as_tensor(scores)."
-        )
-    per_item, per_row = record.content.shape, record.alpha.shape
-    if score.shape not in (per_item, per_row):
-        raise InputError(
-            f"The measure {name!r} must return scores of shape (B,N) = {tuple(per_item)} or "
-            f"(B,R,N) = {tuple(per_row)}, got {tuple(score.shape)}."
-        )
-
-
-def _check_class_names(names: Sequence[str] | None, count: int) -> list[str]:
-    """One name per class; the class numbers if None."""
-    if names is None:
-        return [str(number) for number in range(count)]
-    if len(names) != count:
-        raise InputError(f"class_names has {len(names)} names, but the model has {count} classes.")
-    if len(set(names)) < count or "all" in names:
-        raise InputError(
-            'class_names must differ from each other and from "all", which stands for every class; '
-            f"got {list(names)}."
-        )
-    return list(names)
-
-
-def _majority(batches: list[Batch]) -> float | None:
-    """Accuracy of the majority-class baseline; None unless all batches have labels."""
-    known = [batch.labels.cpu() for batch in batches if batch.labels is not None]
-    if len(known) < len(batches):
-        return None
-    labels = torch.cat(known)
-    return float(labels.bincount().max() / len(labels))
-
-
-def _accuracy(examples: pd.DataFrame, seed: int) -> dict[str, float | None] | None:
-    """Accuracy with its interval (None with fewer than 10 texts); None unless all have labels."""
-    if (examples["label"] < 0).any():
-        return None
-    correct = torch.from_numpy((examples["label"] == examples["predicted"]).to_numpy(float))
-    interval = bootstrap(correct, limits=(0.0, 1.0), seed=seed)
-    ends = {"mean": interval.estimate, "low": interval.low, "high": interval.high}
-    return {name: None if value.isnan() else float(value) for name, value in ends.items()}
+    return summarised(battery, columns, collector.examples, collector.facts, class_names)

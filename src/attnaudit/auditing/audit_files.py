@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import torch
-
-from attnaudit.auditing.audit import audit
+from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder, run_job
+from attnaudit.auditing.jobs.text_examples import (
+    TEXTS,
+    TOKENS_PER_SHARD,
+    TextExample,
+    batches_by,
+)
+from attnaudit.auditing.jobs.text_worker import SavedModels, absolute
 from attnaudit.auditing.other_models import check_other_models
 from attnaudit.auditing.report_file import write_report
 from attnaudit.auditing.selection import Choice, find_audits, find_measures
-from attnaudit.core.contract import Batch
+from attnaudit.auditing.time_estimate import estimate_time
 from attnaudit.core.devices import check_device
 from attnaudit.core.errors import OutputError
 from attnaudit.core.output_files import check_file
 from attnaudit.core.output_folders import check_folder
-from attnaudit.data.audit_texts import read_texts
+from attnaudit.core.tasks import Workers
+from attnaudit.data.audit_texts import OwnText, read_texts
 from attnaudit.data.reading.option_names import Spelling, in_python
-from attnaudit.models.huggingface import from_huggingface
-from attnaudit.models.huggingface.own_batches import sampled_batches, with_class_names
+from attnaudit.models.huggingface.own_batches import sample_texts, with_class_names
+from attnaudit.models.huggingface.text_batch import numbered_ids
 from attnaudit.results.results import Results
-
-_TRIAL = 4  # texts audited to estimate the time
+from attnaudit.results.store import load_results
 
 
 def audit_files(
@@ -51,12 +57,16 @@ def audit_files(
     dtype: str = "float32",
     out: str | Path | None = None,
     force: bool = False,
+    workers: Workers | None = None,
+    parts: str | None = None,
+    tokens_per_shard: int | None = None,
     on_message: Callable[[str], None] | None = None,
     spell: Spelling = in_python,
 ) -> Results:
     """Audit a saved classifier on a file of texts, and save the results with a report.
 
-    Does what `attnaudit audit` does. Nothing is trained and nothing is downloaded.
+    Does what `attnaudit audit` does. Nothing is trained and nothing is downloaded. An interrupted
+    audit goes on where it stopped when it is called again with the same arguments.
 
     Parameters
     ----------
@@ -76,6 +86,10 @@ def audit_files(
     device, dtype : "cpu" or "cuda"; "float32" or "bfloat16".
     out : folder for the results and report.html; None to save nothing.
     force : replace results that are in the folder already.
+    workers : processes or a cluster that share the work; this process alone if omitted.
+    parts : where the parts of the unfinished audit are kept, by default OUT.parts: a folder that
+        all workers can write to, or an address that fsspec knows, such as s3://bucket/job.
+    tokens_per_shard : size of a part, in tokens; values depend on it by rounding only.
     on_message : called with what was read from the file, and with an estimate of the time.
     spell : how error messages write options; for the command line.
 
@@ -90,7 +104,6 @@ def audit_files(
     """
     model_dir, data, folders = Path(model_dir), Path(data), [Path(each) for each in other_models]
     check_device(device)
-    chosen: dict[str, Any] = {"audits": audits, "measures": measures}
     find_audits(audits)
     find_measures(measures)
     if out is not None:
@@ -104,58 +117,69 @@ def audit_files(
         "device": device,
         "dtype": dtype,
     }
-    model, *others = (
-        from_huggingface(folder, task="classification", **options)
-        for folder in (model_dir, *folders)
-    )
+    models = SavedModels(absolute([model_dir, *folders]), options, audits, measures, seed)
+    if workers is not None and (workers.count > 1 or workers.scheduler):
+        models.check_names()
+    battery = models.load()
+    model: Any = battery.model
     columns = {"text": text, "label": label, "pair": pair}
     texts, bad, summary, _ = read_texts(
         data, **columns, delimiter=delimiter, encoding=encoding, skip_bad=skip_bad, spell=spell
     )
     if on_message is not None:
         on_message(summary)
-    texts = with_class_names(texts, model.class_names or [], labels)
-    texts, audited, batches = sampled_batches(model, texts, sample, seed, bad)
-    check_other_models(model, others, batches[0])
-    if on_message is not None and (estimate := _estimate(model, batches, chosen, seed)):
+    names = model.class_names or []
+    texts = with_class_names(texts, names, labels)
+    pool, chosen, tokens = sample_texts(model, texts, sample, seed, bad)
+    size = tokens_per_shard or TOKENS_PER_SHARD
+    source = ExampleSource(_examples(chosen, tokens, names), TEXTS, batches_by(model), size)
+    check_other_models(model, battery.other_models, source.to_batches(source.examples[:1])[0])
+    if on_message is not None and (
+        estimate := estimate_time(battery, source.examples, source.to_batches)
+    ):
         on_message(estimate)
-    results = audit(model, batches, seed=seed, other_models=others, **chosen)
-    results.about["texts"] = {
+    about = {
         "file": data.name,
         "model": model_dir.resolve().name,
-        "read": len(texts),
-        "audited": len(audited),
+        "read": len(pool),
+        "audited": len(chosen),
         "skipped": bad.note(),
         "labelled": texts[0].label is not None,
     }
-    if out is not None:
+    with opened(_parts(out, parts)) as store, TemporaryDirectory() as scratch:
+        results = run_job(
+            store,
+            battery,
+            source,
+            Path(scratch),
+            identity={"kind": "audit of files", "options": options},
+            workers=workers,
+            task=lambda shard: models.task(store.address, shard),
+        )
+        results.about["texts"] = about
+        if out is None:
+            return replace(results, columns=results.columns.in_memory())
         try:
             results.save(out, force=force)
         except OutputError as error:
-            error.results = results
+            error.results = replace(results, columns=results.columns.in_memory())
             raise
-        write_report(results, Path(out))
+        store.remove()
+    results = load_results(out)
+    write_report(results, Path(out))
     return results
 
 
-def _estimate(model: Any, batches: list[Batch], chosen: dict[str, Any], seed: int) -> str | None:
-    """How long the audit will take, from a few texts of medium length; None if it will be short."""
-    count = sum(len(batch) for batch in batches)
-    if count < 16 * _TRIAL:
-        return None
-    middle = batches[len(batches) // 2]
-    more, fewer = min(3 * _TRIAL, len(middle)), min(_TRIAL, len(middle) - 1)
-    if fewer < 1:
-        return None
+def _parts(out: str | Path | None, parts: str | None) -> str | Path | None:
+    """Where parts are kept: as asked, or next to the results; None for a temporary folder."""
+    return parts or (None if out is None else parts_folder(Path(out)))
 
-    def seconds_of(texts: int) -> float:
-        started = time.monotonic()
-        part = middle.rows(torch.arange(texts))
-        audit(model, part, seed=seed, keep_examples=0, show_progress=False, **chosen)
-        return time.monotonic() - started
 
-    seconds_of(fewer)  # the first time is slow: libraries are still being loaded
-    # The cost of one more text, without what is done once for any number of texts.
-    seconds = max(seconds_of(more) - seconds_of(fewer), 0) / (more - fewer) * count
-    duration = f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
-    return f"About {duration} for {count} texts."
+def _examples(
+    texts: Sequence[OwnText], tokens: Sequence[int], names: Sequence[str]
+) -> list[TextExample]:
+    number = {name: index for index, name in enumerate(names)}
+    return [
+        TextExample(name, text.text, None if text.label is None else number[text.label], size)
+        for name, text, size in zip(numbered_ids(len(texts)), texts, tokens, strict=True)
+    ]

@@ -45,14 +45,14 @@ class Battery:
     other_models: Sequence[AttentionModel] = ()
 
     def run(
-        self, batches: Iterable[Batch], advance: Callable[[str], None] | None = None
+        self, batches: Iterable[Batch], advance: Callable[[int], None] | None = None
     ) -> Collector:
         """Everything that is kept of these batches.
 
         Parameters
         ----------
         batches : with examples of the audit.
-        advance : called with a note after every batch.
+        advance : called after every batch with the number of its examples.
         """
         collector = Collector()
         furthest = furthest_options(self.audits)
@@ -66,7 +66,7 @@ class Battery:
                     self.model, record, scores, self.seed, self.kept, self.words, furthest=furthest
                 )
                 if advance is not None:
-                    advance(f"{len(batch)} examples")
+                    advance(len(batch))
         return collector
 
     def _run_measures(self, collector: Collector, record: Record) -> dict[str, Tensor]:
@@ -82,9 +82,7 @@ class Battery:
             collector.facts.computed_measures.add(name)
         return scores
 
-    def _run_audits(
-        self, collector: Collector, record: Record, scores: dict[str, Tensor]
-    ) -> None:
+    def _run_audits(self, collector: Collector, record: Record, scores: dict[str, Tensor]) -> None:
         for name, function in self.audits.items():
             try:
                 with torch.no_grad():

@@ -136,7 +136,7 @@ def bind_data_options(
 
 
 def data_options_to_json(computed: Mapping[str, Any]) -> dict[str, Any]:
-    """Computed data options as JSON; `data_options_from_json` returns them, equal to the last bit."""
+    """Computed data options as JSON, from which they are read back exactly."""
     return {name: DATA_OPTIONS[name].to_json(value) for name, value in computed.items()}
 
 

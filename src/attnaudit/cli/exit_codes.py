@@ -16,5 +16,5 @@ class ExitCode(IntEnum):
     NEGATIVE = 1  # the answer is no: a law is broken (check), a file is damaged (verify)
     INPUT = 2  # an error that the user can fix, explained on the standard error
     GATE_CLOSED = 3  # a condition of --fail-if holds
-    CELLS_FAILED = 4  # a grid ran to its end, and some of its cells failed
+    CELLS_FAILED = 4  # some cells of a grid, or parts of an audit, failed; the others are kept
     INTERNAL = 70  # an error in attnaudit itself, with a traceback

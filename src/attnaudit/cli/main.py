@@ -11,7 +11,7 @@ import typer
 from attnaudit.cli import audit, data, grid, report, run, runs
 from attnaudit.cli.exit_codes import ExitCode
 from attnaudit.core import interruption
-from attnaudit.core.errors import InputError, NotApplicable, OutputError
+from attnaudit.core.errors import InputError, NotApplicable, OutputError, WorkError
 from attnaudit.core.verbosity import Verbosity, set_verbosity, verbosity
 
 _HELP = (
@@ -125,6 +125,9 @@ def main() -> None:
     except (InputError, NotApplicable, OutputError) as error:
         typer.secho(f"attnaudit: {error}", fg="red", err=True)
         raise SystemExit(ExitCode.INPUT) from None
+    except WorkError as error:
+        typer.secho(f"attnaudit: {error}", fg="red", err=True)
+        raise SystemExit(ExitCode.CELLS_FAILED) from None
     except interruption.Interrupted as stop:
         typer.secho(f"attnaudit: {stop}", fg="red", err=True)
         raise SystemExit(stop.exit_code) from None

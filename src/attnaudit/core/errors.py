@@ -23,6 +23,13 @@ class OutputError(OSError):
         return f"{text}." if self.strerror and not text.endswith(".") else text
 
 
+class WorkError(RuntimeError):
+    """Parts of the work failed in the processes that did them; the finished ones are kept.
+
+    The message says how many, the first reason, and how to go on.
+    """
+
+
 class ItemErrors(InputError):
     """Problems with single texts or labels of a list, keyed by index; the message quotes the first.
 

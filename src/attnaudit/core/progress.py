@@ -17,10 +17,13 @@ def _is_shown(wanted: bool) -> bool:
 
 
 @contextmanager
-def bar(title: str, total: int, *, show: bool = True) -> Iterator[Callable[[str], None]]:
-    """A bar of `total` steps. Yields ``advance(note)``: one step is done; the note is shown."""
+def bar(title: str, total: int, *, show: bool = True) -> Iterator[Callable[..., None]]:
+    """A bar of `total` steps.
+
+    Yields ``advance(note, steps=1)``: that many steps are done; the note is shown.
+    """
     if not _is_shown(show):
-        yield lambda note: None
+        yield lambda note, steps=1: None
         return
     from rich.console import Console
     from rich.progress import (
@@ -40,7 +43,7 @@ def bar(title: str, total: int, *, show: bool = True) -> Iterator[Callable[[str]
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as display:
         task = display.add_task(title, total=total, note="")
-        yield lambda note: display.update(task, advance=1, note=note)
+        yield lambda note, steps=1: display.update(task, advance=steps, note=note)
 
 
 @contextmanager

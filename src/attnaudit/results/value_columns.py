@@ -50,6 +50,7 @@ class ValueColumns:
     ) -> None:
         self.examples = examples.reset_index(drop=True)
         self.keys = tuple(keys)
+        self.file: Path | None = None  # the values.parquet that the values are read from
         self._index = {key: index for index, key in enumerate(self.keys)}
         self._read = read
 
@@ -98,7 +99,13 @@ class ValueColumns:
         file = ValueFile(path)
         examples = file.examples()
         order = _by_id(examples["example_id"])
-        return cls(examples.iloc[order], file.keys, lambda indices: file.matrix(indices)[order])
+        columns = cls(examples.iloc[order], file.keys, lambda at: file.matrix(at)[order])
+        columns.file = path
+        return columns
+
+    def in_memory(self) -> ValueColumns:
+        """The same without the file."""
+        return ValueColumns.from_matrix(self.examples, self.keys, self.matrix())
 
     def has(self, key: Key) -> bool:
         """Whether there is a column of this key."""

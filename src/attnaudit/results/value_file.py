@@ -7,6 +7,7 @@ bounded by a row group, whatever their number.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -62,7 +63,11 @@ class ValueFileWriter:
     def __init__(self, path: Path, keys: Sequence[Key]) -> None:
         self._keys = tuple(keys)
         self._writer = pq.ParquetWriter(
-            path, value_schema(keys), compression="zstd", use_dictionary=False, write_page_checksum=True
+            path,
+            value_schema(keys),
+            compression="zstd",
+            use_dictionary=False,
+            write_page_checksum=True,
         )
 
     def __enter__(self) -> ValueFileWriter:
@@ -83,7 +88,10 @@ class ValueFileWriter:
 
 
 def write_values(columns: ValueColumns, path: Path) -> None:
-    """Write the values of an audit, in the order of the example ids."""
+    """Write the values of an audit: a copy of their file, or in the order of the example ids."""
+    if columns.file is not None:
+        shutil.copyfile(columns.file, path)
+        return
     size = max(1, GROUP_BYTES // max(1, 8 * len(columns.keys)))
     matrix = columns.matrix()
     with ValueFileWriter(path, columns.keys) as writer:

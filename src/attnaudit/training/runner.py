@@ -5,22 +5,24 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import save as serialise
 
 from attnaudit import data, models
-from attnaudit.auditing.audit import audit
+from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder, run_job
+from attnaudit.auditing.jobs.shard_bounds import TOKENS_PER_SHARD
 from attnaudit.auditing.report_file import write_report
 from attnaudit.auditing.selection import find_audits, find_measures
 from attnaudit.core import registry
 from attnaudit.core.devices import check_device
 from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.folder_marks import mark_of
+from attnaudit.core.notices import notice
 from attnaudit.core.output_files import check_file, check_writable, sha256
 from attnaudit.core.output_folders import set_aside, write_folder
-from attnaudit.data.batching import batches_of
+from attnaudit.core.tasks import Workers
 from attnaudit.data.reading.fingerprint import fingerprint
 from attnaudit.data.sampling import sampled
 from attnaudit.data.vocabulary import Vocabulary
@@ -30,9 +32,17 @@ from attnaudit.results.checksums import write_json
 from attnaudit.results.results import Results
 from attnaudit.training.checkpoint import build_from, load
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
+from attnaudit.training.run_examples import EXAMPLES, batches_with
 from attnaudit.training.run_lock import working_on
 from attnaudit.training.run_log import RUN_LOG, RunLog, recording
 from attnaudit.training.run_place import Place, find_place, still_fits
+from attnaudit.training.trained_model import (
+    keep_training,
+    kept_training,
+    run_battery,
+    state_bytes,
+    worker_task,
+)
 from attnaudit.training.trainer import fit, scores_on_test
 from attnaudit.training.variants import VARIANTS, VariantContext, make_training
 
@@ -61,6 +71,7 @@ def run(
     device: str = "cpu",
     force: bool = False,
     show_progress: bool = True,
+    workers: Workers | None = None,
     **choices: Any,
 ) -> RunOutput:
     """Train one model, audit it on the test split, and write a run directory with a report.
@@ -75,6 +86,7 @@ def run(
         user's cache folder.
     device : "cpu" or "cuda".
     force : run again even if the same run is complete.
+    workers : processes or a cluster that share the audit; this process alone if omitted.
 
     Examples
     --------
@@ -91,6 +103,7 @@ def run(
         force=force,
         show_progress=show_progress,
         place=place,
+        workers=workers,
     )
     results = store.load_results(folder)
     return RunOutput(folder, results, write_report(results, folder), place.done and not force)
@@ -105,6 +118,7 @@ def run_experiment(
     force: bool = False,
     show_progress: bool = True,
     place: Place | None = None,
+    workers: Workers | None = None,
 ) -> Path:
     """Train, audit the test split, and write the run directory below `out`.
 
@@ -113,6 +127,7 @@ def run_experiment(
     Parameters
     ----------
     place : what `find_place` returned, if it was called before.
+    workers : processes or a cluster that share the audit; this process alone if omitted.
 
     Returns
     -------
@@ -127,7 +142,7 @@ def run_experiment(
     with working_on(place.folder), recording() as log:
         if not force and store.is_complete(place.folder):  # by another process, meanwhile
             return place.folder
-        return _run(experiment, out, place, log, data_dir, device, show_progress)
+        return _run(experiment, out, place, log, data_dir, device, show_progress, workers)
 
 
 def _run(
@@ -138,6 +153,7 @@ def _run(
     data_dir: Path | None,
     device: str,
     show_progress: bool,
+    workers: Workers | None,
 ) -> Path:
     """Train, audit and write, whatever is there."""
     folder, _, splits = place
@@ -166,90 +182,115 @@ def _run(
     training = make_training(
         experiment.variant, VariantContext(fresh, base, vocabulary, experiment.seed)
     )
-    log.phase("training")
-    history = fit(
-        training.model,
-        splits,
-        vocabulary,
-        experiment.recipe,
-        training.objective,
-        keep=training.keep,
-        seed=experiment.seed,
-        device=device,
-        show_progress=show_progress,
-    )
-    trained = time.monotonic()
-    log.phase("other trainings")
-    others = _other_trainings(
-        experiment, out, data_dir=data_dir, device=device, show_progress=show_progress
-    )
-    log.phase("audit")
-    results = audit(
-        training.model,
-        batches_of(
-            sampled(splits.test, experiment.sample, experiment.seed),
-            vocabulary,
-            len(splits.classes),
-        ),
-        audits=experiment.audits,
-        measures=experiment.measures,
-        seed=experiment.seed,
-        device=device,
-        class_names=splits.classes,
-        words=vocabulary.words,
-        other_models=others,
-        keep_examples=experiment.keep_examples,
-        show_progress=show_progress,
-    )
-    audited = time.monotonic()
-    log.phase("performance on the test split")
-    stored: dict[str, Any] = {
+    whole = sampled(splits.test, experiment.sample, experiment.seed)
+    data_print = fingerprint(splits)
+    vectors_print = None if experiment.vectors is None else sha256(Path(experiment.vectors))
+    identity = {
         "choices": experiment.choices(),
-        "model": details,
-        "data": {
-            "name": splits.name,
-            "tokeniser": splits.tokeniser,
-            "sizes": {name: len(getattr(splits, name)) for name in ("train", "dev", "test")},
-            "vocabulary": len(vocabulary),
-            "vector_coverage": coverage,
-            "vectors": None if experiment.vectors is None else sha256(Path(experiment.vectors)),
-            "fingerprint": fingerprint(splits),
-            "notes": splits.notes,
-        },
-        "training": {
-            "kept_epoch": history.best_epoch,
-            "dev": list(history.dev_scores),
-            "losses": list(history.losses),
-        },
-        "performance": scores_on_test(training.model, splits, vocabulary, experiment.seed),
-        "threads": torch.get_num_threads(),  # the last bits of float sums depend on it
-        "seconds": {"training": trained - started, "audit": audited - trained},
+        "data": data_print,
+        "vectors": vectors_print,
+        "threads": torch.get_num_threads(),
     }
+    with opened(parts_folder(folder)) as job, TemporaryDirectory() as scratch:
+        log.phase("training")
+        history = kept_training(job, identity, fresh)
+        if history is None:
+            history = fit(
+                training.model,
+                splits,
+                vocabulary,
+                experiment.recipe,
+                training.objective,
+                keep=training.keep,
+                seed=experiment.seed,
+                device=device,
+                show_progress=show_progress,
+            )
+            keep_training(job, identity, fresh, history)
+        else:
+            notice(f"continuing {folder.name}: the model was trained before")
+        training.model.eval()
+        trained = time.monotonic()
+        log.phase("other trainings")
+        others = _other_trainings(
+            experiment, out, data_dir=data_dir, device=device, show_progress=show_progress
+        )
+        log.phase("audit")
+        work = {
+            "model": details,
+            "words": list(vocabulary.words),
+            "choices": {
+                name: getattr(experiment, name)
+                for name in ("variant", "seed", "audits", "measures")
+            },
+            "base": None if experiment.base is None else str((out / experiment.base).resolve()),
+            "others": [str(other.resolve()) for other in others],
+            "device": device,
+        }
+        # Trusted: these runs are made here, with parts chosen here.
+        other_models = [load(other, trust_code=True).model for other in others]
+        results = run_job(
+            job,
+            run_battery(experiment, training.model, vocabulary, other_models, device),
+            ExampleSource(
+                whole, EXAMPLES, batches_with(vocabulary, len(splits.classes)), TOKENS_PER_SHARD
+            ),
+            Path(scratch),
+            identity=identity,
+            class_names=splits.classes,
+            keep_examples=experiment.keep_examples,
+            workers=workers,
+            task=lambda shard: worker_task(job, shard, work),
+            show_progress=show_progress,
+        )
+        audited = time.monotonic()
+        log.phase("performance on the test split")
+        stored: dict[str, Any] = {
+            "choices": experiment.choices(),
+            "model": details,
+            "data": {
+                "name": splits.name,
+                "tokeniser": splits.tokeniser,
+                "sizes": {name: len(getattr(splits, name)) for name in ("train", "dev", "test")},
+                "vocabulary": len(vocabulary),
+                "vector_coverage": coverage,
+                "vectors": vectors_print,
+                "fingerprint": data_print,
+                "notes": splits.notes,
+            },
+            "training": {
+                "kept_epoch": history.best_epoch,
+                "dev": list(history.dev_scores),
+                "losses": list(history.losses),
+            },
+            "performance": scores_on_test(training.model, splits, vocabulary, experiment.seed),
+            "threads": torch.get_num_threads(),  # the last bits of float sums depend on it
+            "seconds": {"training": trained - started, "audit": audited - trained},
+        }
+        log.phase("writing")
+        said = log.text(folder.name, stored["choices"], store.versions(), stored["threads"])
 
-    log.phase("writing")
-    said = log.text(folder.name, stored["choices"], store.versions(), stored["threads"])
+        def write(draft: Path) -> None:
+            (draft / RUN_LOG).write_text(said, encoding="utf-8")
+            write_json(draft / "vocabulary.json", list(vocabulary.words))
+            (draft / "model.safetensors").write_bytes(state_bytes(fresh))
+            store.write_results(results, draft, run=stored)
 
-    def write(draft: Path) -> None:
-        (draft / RUN_LOG).write_text(said, encoding="utf-8")
-        state = {name: value.cpu().contiguous() for name, value in fresh.state_dict().items()}
-        write_json(draft / "vocabulary.json", list(vocabulary.words))
-        # Not safetensors' save_file, whose error on a full disk is not an OSError.
-        (draft / "model.safetensors").write_bytes(serialise(state))
-        store.write_results(results, draft, run=stored)
-
-    try:
-        return write_folder(folder, write, replace=True, keep=still_fits)
-    except OutputError as error:
-        error.results = results
-        raise
+        try:
+            write_folder(folder, write, replace=True, keep=still_fits)
+        except OutputError as error:
+            error.results = replace(results, columns=results.columns.in_memory())
+            raise
+        job.remove()
+    return folder
 
 
 def _path(path: str | Path | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def _other_trainings(experiment: ExperimentConfig, out: Path, **how: Any) -> list[Any]:
-    """Models trained from the seeds that follow, each a run with few audits in its own folder."""
+def _other_trainings(experiment: ExperimentConfig, out: Path, **how: Any) -> list[Path]:
+    """Runs trained from the seeds that follow, with few audits, in a folder of their own."""
     experiments = [
         replace(
             experiment,
@@ -260,11 +301,7 @@ def _other_trainings(experiment: ExperimentConfig, out: Path, **how: Any) -> lis
         )
         for step in range(1, experiment.other_seeds + 1)
     ]
-    # Trusted: these runs are made here, with parts chosen here.
-    return [
-        load(run_experiment(other, out / OTHER_SEEDS, **how), trust_code=True).model
-        for other in experiments
-    ]
+    return [run_experiment(other, out / OTHER_SEEDS, **how) for other in experiments]
 
 
 def _check(experiment: ExperimentConfig) -> None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from attnaudit.auditing.jobs.example_files import FOLDER as EXAMPLES
 from attnaudit.auditing.jobs.example_files import shard_name
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.core.errors import InputError
@@ -14,6 +15,7 @@ from attnaudit.core.notices import notice
 from attnaudit.results.store import versions
 
 JOB = "job.json"
+PLAN = "plan.json"  # what depends on all examples: options of audits, and which are kept whole
 PARTS = "parts"
 
 Identity = Mapping[str, Any]  # JSON: everything that decides the numbers
@@ -39,8 +41,8 @@ def continues(store: JobStore, identity: Identity) -> bool:
         )
     if before is None and store.local is not None and any(store.local.iterdir()):
         _check_ours(store)
-    store.remove()
-    store.prepare()
+    for name in (JOB, PLAN, PARTS, EXAMPLES):
+        store.remove(name)
     return False
 
 
@@ -82,7 +84,7 @@ def _check_ours(store: JobStore) -> None:
     foreign = [
         path.name
         for path in store.local.iterdir()
-        if path.name not in (JOB, PARTS, "examples", "model") and not path.name.startswith(".")
+        if path.name not in (JOB, PLAN, PARTS, EXAMPLES, "model") and not path.name.startswith(".")
     ]
     if foreign:
         raise InputError(

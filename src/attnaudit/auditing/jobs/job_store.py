@@ -39,7 +39,9 @@ class JobStore:
                 "system that fsspec has a package for."
             ) from error
         # Files on a disk are renamed into place; an object store shows an object when it is whole.
-        self.local = Path(self._root) if self._files.protocol in ("file", ("file", "local")) else None
+        self.local = (
+            Path(self._root) if self._files.protocol in ("file", ("file", "local")) else None
+        )
 
     def prepare(self) -> None:
         """Make the folder, and check that it can be written to."""
@@ -99,3 +101,7 @@ class JobStore:
                     "give another --out."
                 )
             yield
+
+
+def _as_tuple(protocol: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (protocol,) if isinstance(protocol, str) else tuple(protocol)

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import torch
 
 from attnaudit.auditing.battery import Battery, read
 from attnaudit.auditing.example_store import choose_examples
 from attnaudit.auditing.jobs.example_files import ExampleIndex, shard_name
-from attnaudit.auditing.jobs.job import finished_shards, part_name
+from attnaudit.auditing.jobs.job import PLAN, finished_shards, part_name
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.part_file import part_bytes
 from attnaudit.auditing.jobs.shards import Shards
@@ -23,12 +20,11 @@ from attnaudit.audits.data_options import (
     data_options_to_json,
 )
 from attnaudit.core import progress
-from attnaudit.core.errors import InputError, WorkerError
+from attnaudit.core.errors import WorkError
 from attnaudit.core.module_state import evaluating
 from attnaudit.core.notices import notice
-from attnaudit.core.tasks import Task, Workers, run_tasks
-
-_PLAN = "plan.json"  # what depends on all examples: options of audits, and which are kept whole
+from attnaudit.core.tasks import Outcome, Task, Workers, run_tasks
+from attnaudit.core.thread_limits import torch_threads
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ class ShardedAudit:
 
     def plan(self, index: ExampleIndex, keep_examples: int | None) -> None:
         """Compute and store what depends on all examples, unless it is there."""
-        if self.store.has(_PLAN):
+        if self.store.has(PLAN):
             return
         battery = self.battery
         with evaluating(battery.model, device=battery.device):
@@ -60,15 +56,13 @@ class ShardedAudit:
                     for batch in self.shards.batches(shard)
                 ),
             )
-        kept = choose_examples(
-            index.ids, index.labels, index.tokens, keep_examples, battery.seed
-        )
+        kept = choose_examples(index.ids, index.labels, index.tokens, keep_examples, battery.seed)
         plan = {"data_options": data_options_to_json(options), "kept": sorted(kept)}
-        self.store.write(_PLAN, json.dumps(plan).encode())
+        self.store.write(PLAN, json.dumps(plan).encode())
 
     def planned(self) -> ShardedAudit:
         """The same with what `plan` has stored."""
-        plan = json.loads(self.store.read(_PLAN))
+        plan = json.loads(self.store.read(PLAN))
         options = data_options_from_json(plan["data_options"])
         audits = bind_data_options(self.battery.audits, options)
         battery = replace(self.battery, audits=audits, kept=frozenset(plan["kept"]))
@@ -113,8 +107,6 @@ class ShardedAudit:
     def _run_here(
         self, index: ExampleIndex, missing: Sequence[int], show: bool, threads: int | None
     ) -> None:
-        from attnaudit.core.thread_limits import torch_threads
-
         share = len(missing) / index.shards
         total = round(len(index.ids) * share)
         with torch_threads(threads), progress.bar("Auditing", total, show=show) as advance:
@@ -126,7 +118,7 @@ class ShardedAudit:
 def _run_by_workers(
     tasks: Sequence[Task], index: ExampleIndex, workers: Workers, show: bool
 ) -> None:
-    failed: list[Any] = []
+    failed: list[Outcome] = []
     with progress.bar("Auditing", len(tasks), show=show) as advance:
         for outcome in run_tasks(tasks, workers):
             if outcome.error is not None:
@@ -134,16 +126,7 @@ def _run_by_workers(
             else:
                 advance(f"{index.shards - len(tasks) + len(failed)} parts were there", 1)
     if failed:
-        raise WorkerError(
+        raise WorkError(
             f"{len(failed)} of {index.shards} parts could not be made; the others are kept. The "
-            f"first: {failed[0].error} The same command goes on from there.",
-            failed[0].traceback,
+            f"first: {failed[0].error}. The same command goes on from there."
         )
-
-
-def one_thread_fingerprint() -> int:
-    """The number of threads of this process: the last bits of sums depend on it."""
-    return torch.get_num_threads()
-
-
-__all__ = ["InputError", "ShardedAudit"]

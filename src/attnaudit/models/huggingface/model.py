@@ -105,10 +105,15 @@ class HuggingFaceModel:
             for head in self.head_numbers
         ]
 
-    def batches(self, texts: Sequence[Text], labels: Sequence[Any] | None = None) -> list[Batch]:
+    def batches(
+        self,
+        texts: Sequence[Text],
+        labels: Sequence[Any] | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> list[Batch]:
         """Turn texts, or pairs of texts, into batches on the model's device.
 
-        Labels are class numbers, or names of the model's classes.
+        Labels are class numbers, or names of the model's classes; ids name the texts.
         """
         numbers = (
             None
@@ -121,6 +126,7 @@ class HuggingFaceModel:
             numbers,
             max_length=self.max_length,
             leave_out=self.leave_out_form,
+            ids=ids,
         )
         return [batch.to(self.model.device) for batch in batches]
 

@@ -1,17 +1,19 @@
-"""Batches of a user's texts: labels as class names, a sample, and rows that cannot be read."""
+"""A user's texts as the model sees them: class names, a sample, rows that cannot be read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from attnaudit.core.contract import Batch
 from attnaudit.core.errors import InputError, ItemErrors
 from attnaudit.data.audit_texts import OwnText
 from attnaudit.data.reading.row_errors import BadRows, RowError
 from attnaudit.data.sampling import sampled
 from attnaudit.models.huggingface.labels import class_numbers, renamed_labels
+from attnaudit.models.huggingface.text_batch import numbered_ids
+
+_AT_ONCE = 1000  # texts that are tokenised at a time
 
 
 def with_class_names(
@@ -41,10 +43,18 @@ def with_class_names(
     return [replace(text, label=names[number]) for text, number in zip(texts, numbers, strict=True)]
 
 
-def sampled_batches(
+class SampledTexts(NamedTuple):
+    """The texts of a file that can be read, the sample of them that is audited, and its sizes."""
+
+    pool: list[OwnText]
+    chosen: Sequence[OwnText]
+    tokens: list[int]  # of each chosen text
+
+
+def sample_texts(
     model: Any, texts: Sequence[OwnText], count: int | None, seed: int, bad: BadRows
-) -> tuple[list[OwnText], Sequence[OwnText], list[Batch]]:
-    """Return the texts that can be read, a sample of them, and its batches.
+) -> SampledTexts:
+    """Draw a sample of the texts that the model can read.
 
     Texts of which the tokenizer leaves nothing are bad rows. If bad rows are skipped, the sample
     is drawn as if they were not in the file.
@@ -54,12 +64,33 @@ def sampled_batches(
         if not pool:
             raise InputError(f"No text is left of {len(texts):,}: {bad.messages[-1]}")
         chosen = sampled(pool, count, seed)
-        labels = None if chosen[0].label is None else [text.label for text in chosen]
         try:
-            return pool, chosen, model.batches([text.text for text in chosen], labels)
+            return SampledTexts(pool, chosen, token_counts(model, [each.text for each in chosen]))
         except ItemErrors as error:
             for index, problem in error.problems.items():
                 where = chosen[index].where
                 bad.handle(RowError(f"{where}: {problem} {bad.advice}", reason="no token"))
             skipped = {chosen[index].example_id for index in error.problems}
             pool = [text for text in pool if text.example_id not in skipped]
+
+
+def token_counts(model: Any, texts: Sequence[Any]) -> list[int]:
+    """The number of tokens of each text; one error for all the texts that cannot be read."""
+    counts: list[int] = []
+    problems: dict[int, str] = {}
+    for start in range(0, len(texts), _AT_ONCE):
+        part = texts[start : start + _AT_ONCE]
+        try:
+            batches = model.batches(part, None, numbered_ids(len(part)))
+        except ItemErrors as error:
+            problems |= {start + index: problem for index, problem in error.problems.items()}
+            continue
+        sizes = {
+            name: size
+            for batch in batches
+            for name, size in zip(batch.example_id, batch.mask.sum(-1).tolist(), strict=True)
+        }
+        counts += [sizes[name] for name in sorted(sizes)]
+    if problems:
+        raise ItemErrors(problems)
+    return counts

@@ -110,8 +110,7 @@ def text_batches(
         )
     _check_counts(len(texts), labels, ids)
     if ids is None:
-        width = len(str(len(texts)))
-        ids = [f"{index:0{width}d}" for index in range(len(texts))]
+        ids = numbered_ids(len(texts))
     limit = token_limit(tokenizer, max_length)
     encoded = encode_all(texts, tokenizer, limit, special_ids(tokenizer))
     batches: list[Batch] = []
@@ -138,6 +137,12 @@ def text_batches(
             )
         )
     return batches
+
+
+def numbered_ids(count: int) -> list[str]:
+    """Names for so many texts: their numbers from 0, in as many digits as the largest needs."""
+    width = len(str(count))
+    return [f"{index:0{width}d}" for index in range(count)]
 
 
 def check_leave_out(leave_out: str) -> None:

@@ -1,0 +1,77 @@
+"""The user's texts as examples of a job, for a model that has its own tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from attnaudit.auditing.jobs.example_files import RowFormat
+from attnaudit.core.contract import Batch
+
+TOKENS_PER_SHARD = 2**12  # of a transformer: about a minute of work
+
+
+class TextExample(NamedTuple):
+    """One text or pair of texts, with its class number if it has a label."""
+
+    example_id: str
+    text: str | tuple[str, str]
+    label: int | None
+    tokens: int
+
+
+def _to_columns(example: TextExample) -> dict[str, Any]:
+    first, second = (
+        (example.text, None)
+        if isinstance(example.text, str)
+        else (example.text[0], example.text[1])
+    )
+    return {
+        "example_id": example.example_id,
+        "label": example.label,
+        "first": first,
+        "second": second,
+        "tokens": example.tokens,
+    }
+
+
+def _from_columns(columns: dict[str, Any]) -> TextExample:
+    first, second = columns["first"], columns["second"]
+    return TextExample(
+        columns["example_id"],
+        first if second is None else (first, second),
+        columns["label"],
+        columns["tokens"],
+    )
+
+
+TEXTS: RowFormat[TextExample] = RowFormat(
+    pa.schema(
+        [
+            ("example_id", pa.string()),
+            ("label", pa.int64()),
+            ("first", pa.string()),
+            ("second", pa.string()),
+            ("tokens", pa.int64()),
+        ]
+    ),
+    _to_columns,
+    _from_columns,
+    lambda example: example.tokens,
+)
+
+
+def batches_by(model: Any) -> Callable[[Sequence[TextExample]], list[Batch]]:
+    """How a model makes batches of such examples."""
+
+    def to_batches(examples: Sequence[TextExample]) -> list[Batch]:
+        labels = [example.label for example in examples]
+        return model.batches(
+            [example.text for example in examples],
+            None if labels[0] is None else labels,
+            ids=[example.example_id for example in examples],
+        )
+
+    return to_batches

@@ -1,0 +1,90 @@
+"""What any process needs to audit texts with a saved Hugging Face model: all of it plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from attnaudit.auditing.battery import Battery
+from attnaudit.auditing.jobs.job_store import JobStore
+from attnaudit.auditing.jobs.sharded_audit import ShardedAudit
+from attnaudit.auditing.jobs.shards import StoredShards
+from attnaudit.auditing.jobs.text_examples import TEXTS, batches_by
+from attnaudit.auditing.selection import Choice, find_audits, find_measures
+from attnaudit.audits import AUDITS
+from attnaudit.core.errors import InputError
+from attnaudit.core.tasks import Task
+from attnaudit.models.huggingface import from_huggingface
+
+
+class SavedModels(NamedTuple):
+    """The audited model and other trainings of it, and what to run on them.
+
+    Parameters
+    ----------
+    folders : of the audited model, then of the others.
+    options : of `from_huggingface`.
+    audits, measures, seed : as for `audit`.
+    """
+
+    folders: Sequence[str]
+    options: dict[str, Any]
+    audits: Sequence[Choice] | None
+    measures: Sequence[Choice] | None
+    seed: int
+
+    def load(self) -> Battery:
+        """Load the models."""
+        model, *others = (
+            from_huggingface(folder, task="classification", **self.options)
+            for folder in self.folders
+        )
+        audits = find_audits(self.audits)
+        if others:
+            audits["stability"] = partial(AUDITS["stability"], other_models=tuple(others))
+        measures = find_measures(self.measures)
+        return Battery(model, audits, measures, seed=self.seed, other_models=tuple(others))
+
+    def task(self, address: str, shard: int) -> Task:
+        """What a worker does for one shard."""
+        return Task(f"part {shard}", audit_text_shard, (address, shard, self._asdict()))
+
+    def check_names(self) -> None:
+        """Reject functions: other processes find audits and measures by name."""
+        for kind in ("audits", "measures"):
+            choices: Iterable[Choice] = getattr(self, kind) or ()
+            functions = [choice for choice in choices if not isinstance(choice, str)]
+            if functions:
+                raise InputError(
+                    f"Workers cannot be given the function {functions[0]!r} among the {kind}. "
+                    'Name it: "package.module:function".'
+                )
+
+
+def absolute(folders: Iterable[str | Path]) -> list[str]:
+    """Folders as other processes find them."""
+    return [str(Path(folder).resolve()) for folder in folders]
+
+
+def audit_text_shard(address: str, shard: int, models: dict[str, Any]) -> None:
+    """Audit one shard of a job; its part is written to the folder of the job.
+
+    Parameters
+    ----------
+    address : of the job.
+    shard : its number.
+    models : the fields of `SavedModels`.
+    """
+    _worker(address, json.dumps(models, sort_keys=True)).do(shard)
+
+
+@lru_cache(maxsize=1)
+def _worker(address: str, models: str) -> ShardedAudit:
+    """The models of a job, loaded once per process."""
+    battery = SavedModels(**json.loads(models)).load()
+    store = JobStore(address)
+    shards = StoredShards(store, TEXTS, batches_by(battery.model))
+    return ShardedAudit(store, battery, shards).planned()

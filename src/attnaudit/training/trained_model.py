@@ -1,0 +1,125 @@
+"""A trained model in the folder of its job: kept if the audit is interrupted, read by workers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as deserialise
+from safetensors.torch import save as serialise
+
+from attnaudit.auditing.battery import Battery
+from attnaudit.auditing.jobs.job_store import JobStore
+from attnaudit.auditing.jobs.sharded_audit import ShardedAudit
+from attnaudit.auditing.jobs.shards import StoredShards
+from attnaudit.auditing.selection import find_audits, find_measures
+from attnaudit.audits import AUDITS
+from attnaudit.core.tasks import Task
+from attnaudit.data.vocabulary import Vocabulary
+from attnaudit.results.store import versions
+from attnaudit.training.checkpoint import build_from, load
+from attnaudit.training.experiment import ExperimentConfig
+from attnaudit.training.run_examples import EXAMPLES, batches_with
+from attnaudit.training.trainer import History
+from attnaudit.training.variants import VariantContext, make_training
+
+_WEIGHTS, _TRAINING = "model/model.safetensors", "model/training.json"
+
+
+def state_bytes(model: torch.nn.Module) -> bytes:
+    """The parameters of a model as a safetensors file."""
+    # Not safetensors' save_file, whose error on a full disk is not an OSError.
+    return serialise({name: each.cpu().contiguous() for name, each in model.state_dict().items()})
+
+
+def keep_training(
+    store: JobStore, identity: Mapping[str, Any], fresh: torch.nn.Module, history: History
+) -> None:
+    """Store a trained model; identity: what decides its weights, besides the versions."""
+    store.write(_WEIGHTS, state_bytes(fresh))
+    content = {"identity": {**identity, "versions": versions()}, "history": asdict(history)}
+    store.write(_TRAINING, json.dumps(content).encode())
+
+
+def kept_training(
+    store: JobStore, identity: Mapping[str, Any], fresh: torch.nn.Module
+) -> History | None:
+    """Fill a fresh model with the stored weights of the same training; None if there are none."""
+    wanted = json.loads(json.dumps({**identity, "versions": versions()}))
+    try:
+        content = json.loads(store.read(_TRAINING))
+        if content["identity"] != wanted:
+            return None
+        fresh.load_state_dict(deserialise(store.read(_WEIGHTS)))
+        history = content["history"]
+        return History(
+            tuple(history["losses"]),
+            tuple(history["dev_scores"]),
+            history["score_name"],
+            history["best_epoch"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError):
+        return None  # damaged, or of another version: train again
+
+
+def run_battery(
+    experiment: ExperimentConfig, model: Any, vocabulary: Vocabulary, others: list[Any], device: str
+) -> Battery:
+    """The audits and measures of an experiment on its trained model."""
+    audits = find_audits(experiment.audits)
+    if others:
+        audits["stability"] = partial(AUDITS["stability"], other_models=tuple(others))
+    return Battery(
+        model,
+        audits,
+        find_measures(experiment.measures),
+        seed=experiment.seed,
+        words=vocabulary.words,
+        device=device,
+        other_models=tuple(others),
+    )
+
+
+def worker_task(store: JobStore, shard: int, work: dict[str, Any]) -> Task:
+    """What a worker does for one shard of a run; work: the arguments of `audit_run_shard`."""
+    return Task(f"part {shard}", audit_run_shard, (store.address, shard, work))
+
+
+def audit_run_shard(address: str, shard: int, work: dict[str, Any]) -> None:
+    """Audit one shard of a run in any process; its part is written to the folder of the job.
+
+    Parameters
+    ----------
+    address : of the job.
+    shard : its number.
+    work : plain data: `model` (as in run.json), `words`, `choices` (variant, seed, audits and
+        measures), `base` and `others` (folders of runs) and `device`.
+    """
+    _worker(address, json.dumps(work, sort_keys=True)).do(shard)
+
+
+@lru_cache(maxsize=1)
+def _worker(address: str, work: str) -> ShardedAudit:
+    """The models of a job, loaded once per process."""
+    given = json.loads(work)
+    choices, store = given["choices"], JobStore(address)
+    vocabulary = Vocabulary(tuple(given["words"]))
+    fresh = build_from(given["model"], vocabulary)
+    # Trusted: the parts were chosen by the process that started this one.
+    base = None if given["base"] is None else load(given["base"], trust_code=True).model
+    context = VariantContext(fresh, base, vocabulary, choices["seed"])
+    model = make_training(choices["variant"], context).model
+    fresh.load_state_dict(deserialise(store.read(_WEIGHTS)))
+    others = [load(Path(folder), trust_code=True).model for folder in given["others"]]
+    experiment = ExperimentConfig(
+        seed=choices["seed"], audits=choices["audits"], measures=choices["measures"]
+    )
+    battery = run_battery(experiment, model.eval(), vocabulary, others, given["device"])
+    to_batches = batches_with(vocabulary, given["model"]["classes"])
+    return ShardedAudit(store, battery, StoredShards(store, EXAMPLES, to_batches)).planned()
