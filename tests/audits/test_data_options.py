@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import partial
 
@@ -11,7 +12,13 @@ import torch
 
 from attnaudit import audit
 from attnaudit.audits import AUDITS
-from attnaudit.audits.data_options import bind_data_options, missing_data_options
+from attnaudit.audits.data_options import (
+    bind_data_options,
+    compute_data_options,
+    data_options_from_json,
+    data_options_to_json,
+    missing_data_options,
+)
 from attnaudit.core.contract import Record
 from attnaudit.models.glass import Glass, glass_batch
 from bilstm_cases import TEXT_LENGTHS, bilstm_case, run_audit
@@ -82,7 +89,8 @@ def test_records_are_read_once_and_only_if_an_audit_needs_them() -> None:
     wanting = {"top_k_agreement", "position", "top_words", "erasure_limits"}
     audits = {name: audit for name, audit in AUDITS.items() if not missing_data_options(audit)}
     assert set(AUDITS) - set(audits) == wanting
-    assert bind_data_options(audits, read) == audits
+    assert compute_data_options(audits, read) == {}
+    assert bind_data_options(audits, {}) == audits
     batch, passes = glass_batch(9), []
 
     def once() -> Iterator[Record]:
@@ -90,10 +98,16 @@ def test_records_are_read_once_and_only_if_an_audit_needs_them() -> None:
         for rows in torch.arange(9).split(4):
             yield Glass("oracle").read(batch.rows(rows))
 
-    bound = bind_data_options(AUDITS, once)
+    computed = compute_data_options(AUDITS, once)
+    bound = bind_data_options(AUDITS, computed)
     assert len(passes) == 1
     mean = int(batch.mask.sum()) // 9
     assert bound["top_k_agreement"].keywords == {"mean_length": mean}  # type: ignore[attr-defined]
     assert bound["top_words"].keywords == {"text_count": 9}  # type: ignore[attr-defined]
     (profile,) = bound["position"].keywords.values()  # type: ignore[attr-defined]
     assert profile.count.sum() == batch.mask.sum()
+    back = data_options_from_json(json.loads(json.dumps(data_options_to_json(computed))))
+    assert back["mean_length"] == mean
+    assert back["text_count"] == 9
+    for name in ("total", "count"):
+        assert torch.equal(getattr(back["position_profile"], name), getattr(profile, name))

@@ -23,6 +23,7 @@ from attnaudit.report.run_sources import Run, Sources, gather
 from attnaudit.report.write_summary import select_names
 from attnaudit.results.findings import Findings, Kind, read_findings
 from attnaudit.results.value_columns import ValueColumns
+from attnaudit.results.value_file import read_columns
 from finished_runs import HOSTILE, finished, opened, renamed_classes
 
 
@@ -97,7 +98,7 @@ def _interventions() -> list[Findings]:
 
 def stored(run: Run, audit: str, metric: str, measure: str = "") -> pd.DataFrame:
     """Predicted class and value by example, straight from the parquet file."""
-    frame = ValueColumns.from_file(run.folder / "values.parquet").long()
+    frame = read_columns(run.folder / "values.parquet").long()
     part = frame[
         (frame["audit"] == audit) & (frame["metric"] == metric) & (frame["measure"] == measure)
     ]

@@ -23,6 +23,7 @@ from attnaudit.report.tables.formats import csv_text, latex, markdown, to_latex,
 from attnaudit.report.tables.jain_wallace_released import released, released_names
 from attnaudit.report.tables.table import PaperTable, number, percent, with_interval
 from attnaudit.results.value_columns import ValueColumns
+from attnaudit.results.value_file import read_columns
 from finished_runs import HOSTILE, finished, opened, renamed_classes
 
 
@@ -55,7 +56,7 @@ def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def stored(run: Run, audit: str, metric: str, measure: str = "") -> pd.DataFrame:
     """Straight from the parquet file."""
-    frame = ValueColumns.from_file(run.folder / "values.parquet").long()
+    frame = read_columns(run.folder / "values.parquet").long()
     part = frame[
         (frame["audit"] == audit) & (frame["metric"] == metric) & (frame["measure"] == measure)
     ]

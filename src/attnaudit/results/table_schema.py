@@ -17,6 +17,7 @@ import pandas as pd
 from attnaudit.core.errors import InputError
 from attnaudit.results.rows import METRIC_KEY
 from attnaudit.results.value_columns import ValueColumns
+from attnaudit.results.value_file import read_columns
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def read_values(path: Path, version: int, classes: int) -> ValueColumns:
     """
     if version == 1:
         return ValueColumns.from_long(read_table(path, "values", classes))
-    columns = ValueColumns.from_file(path)
+    columns = read_columns(path)
     if not _within(columns.examples, classes):
         raise InputError(
             f"{path} is damaged: predicted or label is not one of the {classes} classes. "

@@ -69,7 +69,7 @@ class ValueColumns:
         examples, keys : as for the class, but the examples in any order.
         matrix : (examples, keys) in the order of the examples given.
         """
-        order = _by_id(examples["example_id"])
+        order = by_id(examples["example_id"])
         if not np.array_equal(order, np.arange(len(order))):
             matrix = matrix[order]
         return cls(examples.iloc[order], keys, lambda indices: matrix[:, list(indices)])
@@ -90,18 +90,6 @@ class ValueColumns:
             keys.append((str(audit), str(measure), str(metric), int(row)))
             matrix[place[lines], index] = values[lines]
         return cls.from_matrix(examples, keys, matrix)
-
-    @classmethod
-    def from_file(cls, path: Path) -> ValueColumns:
-        """Columns of a values.parquet, read from the file when they are asked for."""
-        from attnaudit.results.value_file import ValueFile
-
-        file = ValueFile(path)
-        examples = file.examples()
-        order = _by_id(examples["example_id"])
-        columns = cls(examples.iloc[order], file.keys, lambda at: file.matrix(at)[order])
-        columns.file = path
-        return columns
 
     def in_memory(self) -> ValueColumns:
         """The same without the file."""
@@ -148,6 +136,6 @@ class ValueColumns:
         return frame[list(COLUMNS)]
 
 
-def _by_id(ids: pd.Series) -> np.ndarray:
+def by_id(ids: pd.Series) -> np.ndarray:
     """The order that sorts the ids, as text."""
     return ids.astype(str).argsort(kind="stable").to_numpy()

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from attnaudit.core.errors import InputError
-from attnaudit.results.value_columns import EXAMPLE_COLUMNS, Key, ValueColumns
+from attnaudit.results.value_columns import EXAMPLE_COLUMNS, Key, ValueColumns, by_id
 
 _KEYS = b"attnaudit-keys"  # in the metadata of the file: the key of each value column, in order
 GROUP_BYTES = 2**25  # of values in a row group
@@ -98,6 +98,16 @@ def write_values(columns: ValueColumns, path: Path) -> None:
         for start in range(0, max(len(columns), 1), size):
             group = slice(start, start + size)
             writer.write(columns.examples.iloc[group], matrix[group])
+
+
+def read_columns(path: Path) -> ValueColumns:
+    """The values of a values.parquet, read from the file when they are asked for."""
+    file = ValueFile(path)
+    examples = file.examples()
+    order = by_id(examples["example_id"])
+    columns = ValueColumns(examples.iloc[order], file.keys, lambda at: file.matrix(at)[order])
+    columns.file = path
+    return columns
 
 
 class ValueFile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from statistics import NormalDist
 
 import torch
 from torch import Tensor
@@ -12,6 +13,8 @@ from attnaudit.core import randomness
 from attnaudit.core.errors import InputError
 
 CHUNK = 2**22  # resample counts held at once
+LARGE = 10_000  # examples, beyond which the quantiles of resamples have a closed form
+_MOST_SKEWED = 0.05  # skewness / √n
 
 
 def check_resampling(level: float, resamples: int) -> None:
@@ -52,6 +55,42 @@ def studentised_quantiles(
         As for `bootstrap`.
     """
     centred = centred.masked_fill(~known, 0.0)
+    if len(centred) > LARGE:
+        closed, (lower, upper) = _expanded_quantiles(centred, known, level)
+        if not closed.all():  # the few columns whose values are too skewed
+            rest = (~closed).nonzero()[:, 0]
+            lower[rest], upper[rest] = _drawn_quantiles(
+                centred[:, rest], known[:, rest], level, resamples, seed
+            )
+        return lower, upper
+    return _drawn_quantiles(centred, known, level, resamples, seed)
+
+
+def _expanded_quantiles(
+    centred: Tensor, known: Tensor, level: float
+) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """The quantiles that infinitely many resamples would give, up to terms of order 1/n.
+
+    The Cornish–Fisher expansion of the studentised mean (Hall 1988): z − γ(2z² + 1)/6√n, with γ the
+    skewness of the values. Beyond `LARGE` examples what it leaves out is far less than the
+    Monte-Carlo error of 2,000 resamples, as long as γ/√n is small.
+
+    Returns
+    -------
+    Where it holds, (M,) bool, and both quantiles, (M,) each.
+    """
+    count = known.sum(0).double()
+    variance = centred.square().sum(0) / count
+    skewness = (centred**3).sum(0) / count / variance**1.5 / count.sqrt()
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    shift = -skewness * (2 * z * z + 1) / 6
+    holds = (skewness.abs() < _MOST_SKEWED) & (count > LARGE)
+    return holds, (shift - z, shift + z)
+
+
+def _drawn_quantiles(
+    centred: Tensor, known: Tensor, level: float, resamples: int, seed: int
+) -> tuple[Tensor, Tensor]:
     squared, count = centred.square(), known.sum(0).double()
     spread = squared.sum(0) / (count - 1) / count  # squared standard error
     patterns, pattern_of = _patterns(known)

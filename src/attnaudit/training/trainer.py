@@ -26,6 +26,8 @@ SCORES = ("auto", "accuracy", "roc_auc", "f1")
 # Names that run.json and the names of run directories keep from earlier versions.
 _STORED_NAMES = {"target_score": "good_enough"}
 
+_BLOCK = 2**15  # examples that are held at once to measure performance
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -162,19 +164,21 @@ def predictions(
 ) -> tuple[Tensor, Tensor]:
     """Labels (B,) and probabilities (B,C) of the examples, in the order given."""
     device = next(model.parameters()).device
-    position = {example.example_id: index for index, example in enumerate(examples)}
     labels = torch.empty(len(examples), dtype=torch.int64)
     probs = torch.empty(len(examples), classes)
     training = model.training
     model.eval()
     with torch.no_grad():
-        for group in in_batches(examples, batch_size):
-            batch: Batch = collate(group, vocabulary, classes)
-            indices = torch.tensor([position[name] for name in batch.example_id])
-            probs[indices] = model.read(batch.to(device)).probs.float().cpu()  # type: ignore[operator]
-            if batch.labels is None:
-                raise InputError("Measuring performance needs a label for every example.")
-            labels[indices] = batch.labels
+        for start in range(0, len(examples), _BLOCK):  # which may be made on access
+            block = examples[start : start + _BLOCK]
+            position = {example.example_id: start + index for index, example in enumerate(block)}
+            for group in in_batches(block, batch_size):
+                batch: Batch = collate(group, vocabulary, classes)
+                indices = torch.tensor([position[name] for name in batch.example_id])
+                probs[indices] = model.read(batch.to(device)).probs.float().cpu()  # type: ignore[operator]
+                if batch.labels is None:
+                    raise InputError("Measuring performance needs a label for every example.")
+                labels[indices] = batch.labels
     model.train(training)
     return labels, probs
 

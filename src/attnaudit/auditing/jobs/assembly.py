@@ -14,7 +14,7 @@ from attnaudit.auditing.jobs.job import part_name
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.part_file import Part
 from attnaudit.results.value_columns import Key, ValueColumns
-from attnaudit.results.value_file import GROUP_BYTES, ValueFileWriter
+from attnaudit.results.value_file import GROUP_BYTES, ValueFileWriter, read_columns
 from attnaudit.results.value_table import P_VALUE, family_key, significant_in_family
 
 
@@ -49,7 +49,7 @@ def assemble(store: JobStore, shards: int, path: Path) -> Assembled:
             start = group.stop
             families = [significant[group] for significant in judged.values()]
             writer.write(examples, np.column_stack([matrix, *families]))
-    return Assembled(ValueColumns.from_file(path), kept, Facts.together(facts))
+    return Assembled(read_columns(path), kept, Facts.together(facts))
 
 
 def _parts(store: JobStore, shards: int) -> Iterator[Part]:

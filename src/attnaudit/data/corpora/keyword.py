@@ -6,6 +6,7 @@ from itertools import accumulate, product
 from random import Random
 
 from attnaudit.core.errors import InputError
+from attnaudit.data.generated_examples import GeneratedExamples
 from attnaudit.data.reading.options import whole_number
 from attnaudit.data.splits import Example, Splits
 
@@ -67,20 +68,20 @@ def keyword(
             f"shortest text of {length - jitter} tokens (length={length}, jitter={jitter}). "
             "Raise length, or lower jitter, evidence or distractors."
         )
-    made = {
-        split: tuple(
-            keyword_example(
+
+    def made(split: str, count: int) -> GeneratedExamples:
+        return GeneratedExamples(
+            count,
+            lambda number: keyword_example(
                 f"{split}/{number}", number % 2, evidence, distractors, length, jitter, seed
-            )
-            for number in range(count)
+            ),
         )
-        for split, count in {"train": train, "dev": dev, "test": test}.items()
-    }
+
     return Splits(
         name="keyword",
-        train=made["train"],
-        dev=made["dev"],
-        test=made["test"],
+        train=tuple(made("train", train)),  # gone through once per epoch
+        dev=tuple(made("dev", dev)),
+        test=made("test", test),
         classes=CLASSES,
         tokeniser="blanks",
         notes={
@@ -89,6 +90,7 @@ def keyword(
             "distractors": distractors,
             "seed": seed,
         },
+        checked=True,  # as they are made
     )
 
 
