@@ -45,6 +45,7 @@ def test_a_run_holds_what_the_documentation_lists(folder: Path) -> None:
         "examples.parquet",
         "model.safetensors",
         "run.json",
+        "run.log",
         "summary.parquet",
         "values.parquet",
         "vocabulary.json",
