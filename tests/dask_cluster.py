@@ -1,0 +1,102 @@
+"""A real Dask scheduler with real worker processes on 127.0.0.1, for tests of any room."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+_START_SECONDS = 60.0
+
+
+@dataclass
+class DaskCluster:
+    """A scheduler and its workers. What is started here is ended by its process id."""
+
+    folder: Path
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "scheduler.json"
+
+    @property
+    def address(self) -> str:
+        return str(json.loads(self.file.read_text(encoding="utf-8"))["address"])
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start `dask ARGUMENTS`; output goes to a file of the folder."""
+        log = (self.folder / f"{arguments[0]}-{len(self.processes)}.log").open("wb")
+        with log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "dask", *arguments],
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                env=os.environ
+                | {
+                    "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT / "tests", ROOT))),
+                    # two deaths of a worker make a task a suspect; the default is four
+                    "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
+                }
+                | self.environment,
+                start_new_session=True,
+            )
+        self.processes.append(process)
+        return process
+
+    def start_scheduler(self) -> subprocess.Popen[bytes]:
+        process = self.start(
+            *("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"),
+            *("--no-show", "--scheduler-file", str(self.file)),
+        )
+        wait_until(self.file.exists, process)
+        return process
+
+    def start_worker(self, *options: str) -> subprocess.Popen[bytes]:
+        """One worker process of one thread, restarted by its nanny if it dies."""
+        return self.start(
+            *("worker", "--scheduler-file", str(self.file), "--host", "127.0.0.1"),
+            *("--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder)),
+            *options,
+        )
+
+    def stop(self) -> None:
+        for process in reversed(self.processes):  # workers before their scheduler
+            process.terminate()
+        for process in self.processes:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=10)
+            process.kill()
+            process.wait()
+        self.processes.clear()
+
+
+def wait_until(is_true: Callable[[], bool], process: subprocess.Popen[bytes] | None = None) -> None:
+    """Wait for a condition, while a process runs."""
+    deadline = time.monotonic() + _START_SECONDS
+    while not is_true():
+        assert time.monotonic() < deadline, "too late"
+        assert process is None or process.poll() is None, "the process ended"
+        time.sleep(0.05)
+
+
+@contextmanager
+def dask_cluster(folder: Path, workers: int = 2) -> Iterator[DaskCluster]:
+    """A scheduler with worker processes, until the end of the block."""
+    cluster = DaskCluster(folder)
+    try:
+        cluster.start_scheduler()
+        for _ in range(workers):
+            cluster.start_worker()
+        yield cluster
+    finally:
+        cluster.stop()
