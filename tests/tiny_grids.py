@@ -51,6 +51,15 @@ def slow(*, folder: str = "", seconds: float = 30.0, seed: int = 0) -> Splits:
     return load(DATASET)
 
 
+def counted(*, folder: str = "", seed: int = 0) -> Splits:
+    """The tiny dataset; every read adds a line to a file."""
+    from attnaudit.data import load
+
+    with Path(folder, "reads").open("a") as stream:
+        stream.write("read\n")
+    return load(DATASET)
+
+
 def tables(out: Path) -> dict[str, bytes]:
     """Folder name -> values.parquet, of every finished run."""
     return {
