@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,7 +80,7 @@ class DaskCluster:
         self.processes.clear()
 
 
-def wait_until(is_true, process: subprocess.Popen[bytes] | None = None) -> None:  # type: ignore[no-untyped-def]
+def wait_until(is_true: Callable[[], bool], process: subprocess.Popen[bytes] | None = None) -> None:
     """Wait for a condition, while a process runs."""
     deadline = time.monotonic() + _START_SECONDS
     while not is_true():

@@ -154,7 +154,7 @@ class _Flight:
 
     def _ends(self, numbers: list[int]) -> Iterator[tuple[_Job, Outcome | None]]:
         futures = [self._futures[number] for number in numbers]
-        if any(future.status in ("cancelled", "lost") for future in futures):
+        if any(future.status == "cancelled" for future in futures):  # not by us
             raise dask_connection.lost(self._scheduler)
         finished = [future for future in futures if future.status == "finished"]
         results: list[tuple[int, Finished]] = self._client.gather(finished, errors="skip")
@@ -167,7 +167,7 @@ class _Flight:
                 continue
             if future.status == "error":
                 yield self._error(number, future.exception())
-            else:  # its worker died before the result was fetched: it runs again
+            else:  # lost: its worker died before the result was fetched, so it runs again
                 future.add_done_callback(
                     lambda _, number=number: self._happened.put((number, True))
                 )

@@ -23,7 +23,7 @@ from typing import Any
 from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
 from attnaudit.core.task_outcome import Finished, Outcome, Task, died
-from attnaudit.core.thread_limits import threads_of_new_processes
+from attnaudit.core.thread_limits import available_cores, threads_of_new_processes
 from attnaudit.core.worker_process import DONE, INTERRUPTIONS, NOTICE, READY, serve
 
 _GRACE = 1.0  # seconds a process has to end before it is killed
@@ -35,14 +35,15 @@ def run_in_processes(
     tasks: Iterable[Task],
     *,
     count: int,
-    threads: int,
+    threads: int | None,
     retries: int,
     on_start: Callable[[str], None] | None = None,
 ) -> Iterator[Outcome]:
     """Run tasks in `count` processes of `threads` threads each; see `run_tasks`."""
+    share = threads or max(1, available_cores() // count)
     upcoming = iter(tasks)
     waiting: deque[_Job] = deque()
-    pool = _Pool(threads)
+    pool = _Pool(lambda: _Worker(share, threads))
     try:
         while True:
             while len(waiting) + len(pool.busy) < count:
@@ -93,13 +94,13 @@ class _End:
 class _Worker:
     """One process: starting, idle (no job), or busy (with a job)."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, share: int, threads: int | None) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         handle, self._output_path = tempfile.mkstemp(prefix="attnaudit-worker-", suffix=".log")
         self._output = os.fdopen(handle, "rb")
-        self.process = context.Process(target=serve, args=(theirs, self._output_path))
-        with threads_of_new_processes(threads):
+        self.process = context.Process(target=serve, args=(theirs, self._output_path, threads))
+        with threads_of_new_processes(share):
             self.process.start()
         theirs.close()  # so that the connection ends with the process
         self.is_ready = False
@@ -151,8 +152,8 @@ class _Worker:
 class _Pool:
     """The processes of one call of `run_in_processes`."""
 
-    def __init__(self, threads: int) -> None:
-        self._threads = threads
+    def __init__(self, new_worker: Callable[[], _Worker]) -> None:
+        self._new_worker = new_worker
         self._workers: list[_Worker] = []
         self._failed_starts = 0
         atexit.register(self.stop)  # a generator that is never closed must not keep us from ending
@@ -169,7 +170,7 @@ class _Pool:
         """Start processes until there are `count`."""
         while len(self._workers) < count:
             with _no_interruption():
-                self._workers.append(_Worker(self._threads))
+                self._workers.append(self._new_worker())
 
     def finished(self) -> Iterator[tuple[_Job, _End]]:
         """Wait until something happens; the jobs that ended."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from attnaudit.core.errors import InputError
 from attnaudit.core.task_outcome import Outcome, Task, call
-from attnaudit.core.thread_limits import available_cores, torch_threads
+from attnaudit.core.thread_limits import torch_threads
 
 __all__ = ["Outcome", "Task", "Workers", "run_tasks"]
 
@@ -98,7 +98,7 @@ def run_tasks(
         return run_in_processes(
             tasks,
             count=workers.count,
-            threads=workers.threads or max(1, available_cores() // workers.count),
+            threads=workers.threads,
             retries=retries,
             on_start=on_start,
         )

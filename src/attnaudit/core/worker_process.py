@@ -17,13 +17,21 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from attnaudit.core.task_outcome import Finished, call, describe
+from attnaudit.core.thread_limits import torch_threads
 
 READY, NOTICE, DONE = "ready", "notice", "done"  # the first part of a message to the parent
 INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
 
 
-def serve(connection: Connection, output: str) -> None:
-    """Answer calls from `connection` until the parent closes it; `output` is a file."""
+def serve(connection: Connection, output: str, threads: int | None) -> None:
+    """Answer calls from `connection` until the parent closes it.
+
+    Parameters
+    ----------
+    connection : on which functions with their arguments come in, and messages go out.
+    output : file for what the process writes to its terminal.
+    threads : of torch, if asked for. If omitted, the environment decides, without importing torch.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):  # the parent blocked them until here
@@ -43,7 +51,8 @@ def serve(connection: Connection, output: str) -> None:
             sender.send((DONE, Finished(None, describe(error), None, 0.0)))
             continue
         os.ftruncate(1, 0)  # of a worker that dies, the output of its last task is shown
-        finished = call(function, arguments)
+        with torch_threads(threads):
+            finished = call(function, arguments)
         try:
             sender.send((DONE, finished))
         except (BrokenPipeError, ConnectionResetError):

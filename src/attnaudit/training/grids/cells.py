@@ -10,6 +10,7 @@ from typing import Any
 from attnaudit import models
 from attnaudit.core import registry
 from attnaudit.core.errors import InputError
+from attnaudit.core.paths import without_folders
 from attnaudit.models import Architecture
 from attnaudit.results import store
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
@@ -162,4 +163,4 @@ def _labelled(cells: list[Cell]) -> tuple[Cell, ...]:
 
 
 def _words(value: Any) -> str:
-    return "+".join(value) if isinstance(value, tuple) else str(value)
+    return without_folders("+".join(value) if isinstance(value, tuple) else str(value))

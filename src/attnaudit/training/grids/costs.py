@@ -41,7 +41,7 @@ TRAININGS = {
 # What an estimate is worth, by what it rests on.
 ROUGH = {
     "measured": "Estimated from finished runs in this folder, of the same dataset and encoder or "
-    "of the same encoder. Other choices are taken to cost the same; early stopping is not foreseen.",
+    "of the same encoder. Other choices are taken to cost the same, and no early stop.",
     "defaults": "Some cells are unlike every finished run in this folder. Their times are rough "
     "guesses from texts of 20 words on one core and may be wrong by a factor of ten: run one "
     "cell of each kind first.",

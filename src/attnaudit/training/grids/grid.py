@@ -94,7 +94,7 @@ def grid(
     session = Session(cells, listed, ledger, where, retry_failed=retry_failed)
     failed = session.status().failed
     if failed and not retry_failed:
-        notice(f"{len(failed)} cells failed before and are not run again; --retry-failed does")
+        notice(f"cells that failed before are not run again without --retry-failed: {len(failed)}")
     try:
         with display(session.status, show=show_progress) as show:
             session.run(pool, show)
