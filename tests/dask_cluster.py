@@ -43,7 +43,9 @@ class DaskCluster:
                 cwd=self.folder,
                 env=os.environ
                 | {
-                    "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT / "tests", ROOT))),
+                    "PYTHONPATH": os.pathsep.join(
+                        [*map(str, (ROOT / "src", ROOT / "tests", ROOT)), *_paths_of_this_run()]
+                    ),
                     # two deaths of a worker make a task a suspect; the default is four
                     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
                 }
@@ -78,6 +80,10 @@ class DaskCluster:
             process.kill()
             process.wait()
         self.processes.clear()
+
+
+def _paths_of_this_run() -> list[str]:
+    return [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
 
 
 def wait_until(is_true: Callable[[], bool], process: subprocess.Popen[bytes] | None = None) -> None:
