@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -72,12 +73,10 @@ class DaskCluster:
         )
 
     def stop(self) -> None:
-        for process in reversed(self.processes):  # workers before their scheduler
-            process.terminate()
+        """End every process with its children, which are in a session of its own."""
         for process in self.processes:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=10)
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         self.processes.clear()
 
