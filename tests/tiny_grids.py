@@ -63,6 +63,5 @@ def counted(*, folder: str = "", seed: int = 0) -> Splits:
 def tables(out: Path) -> dict[str, bytes]:
     """Folder name -> values.parquet, of every finished run."""
     return {
-        path.parent.name: path.read_bytes()
-        for path in sorted(out.glob("[!.]*/values.parquet"))
+        path.parent.name: path.read_bytes() for path in sorted(out.glob("[!.]*/values.parquet"))
     }

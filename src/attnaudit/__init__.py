@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from attnaudit.auditing.audit_files import audit_files
     from attnaudit.core.contract import AttentionModel, Batch, Record
     from attnaudit.core.errors import InputError
+    from attnaudit.core.tasks import Workers
     from attnaudit.laws.checks import check_model
     from attnaudit.models.hooked import from_hooks
     from attnaudit.models.huggingface import from_huggingface
@@ -38,6 +39,7 @@ __all__ = [
     "InputError",
     "Record",
     "Results",
+    "Workers",
     "audit",
     "audit_files",
     "check_model",
@@ -59,6 +61,7 @@ __getattr__ = lazy_names(
         "InputError": "core.errors",
         "Record": "core.contract",
         "Results": "results.results",
+        "Workers": "core.tasks",
         "audit": "auditing.audit",
         "audit_files": "auditing.audit_files",
         "check_model": "laws.checks",

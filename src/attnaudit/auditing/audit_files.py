@@ -24,7 +24,7 @@ from attnaudit.core.devices import check_device
 from attnaudit.core.errors import OutputError
 from attnaudit.core.output_files import check_file
 from attnaudit.core.output_folders import check_folder
-from attnaudit.core.tasks import Workers
+from attnaudit.core.tasks import Workers, as_workers
 from attnaudit.data.audit_texts import OwnText, read_texts
 from attnaudit.data.reading.option_names import Spelling, in_python
 from attnaudit.models.huggingface.own_batches import sample_texts, with_class_names
@@ -57,7 +57,7 @@ def audit_files(
     dtype: str = "float32",
     out: str | Path | None = None,
     force: bool = False,
-    workers: Workers | None = None,
+    workers: Workers | int = 1,
     parts: str | None = None,
     tokens_per_shard: int | None = None,
     on_message: Callable[[str], None] | None = None,
@@ -86,7 +86,7 @@ def audit_files(
     device, dtype : "cpu" or "cuda"; "float32" or "bfloat16".
     out : folder for the results and report.html; None to save nothing.
     force : replace results that are in the folder already.
-    workers : processes or a cluster that share the work; this process alone if omitted.
+    workers : how many processes share the work, or `Workers` for more choices, such as a cluster.
     parts : where the parts of the unfinished audit are kept, by default OUT.parts: a folder that
         all workers can write to, or an address that fsspec knows, such as s3://bucket/job.
     tokens_per_shard : size of a part, in tokens; values depend on it by rounding only.
@@ -118,7 +118,8 @@ def audit_files(
         "dtype": dtype,
     }
     models = SavedModels(absolute([model_dir, *folders]), options, audits, measures, seed)
-    if workers is not None and (workers.count > 1 or workers.scheduler):
+    workers = as_workers(workers)
+    if not workers.in_this_process:
         models.check_names()
     battery = models.load()
     model: Any = battery.model

@@ -13,10 +13,15 @@ from attnaudit.cli.options import (
     FailIf,
     Measures,
     Quiet,
+    Resources,
+    Scheduler,
+    Threads,
     Verbose,
+    WorkerCount,
     split_labels,
     split_names,
     split_numbers,
+    workers_from,
 )
 from attnaudit.cli.runs import print_gate
 from attnaudit.core.errors import OutputError
@@ -117,6 +122,17 @@ def audit(
     out: Annotated[Path, typer.Option(help="Folder for the results and the report.")] = Path(
         "audit"
     ),
+    workers: WorkerCount = 1,
+    threads: Threads = None,
+    scheduler: Scheduler = None,
+    resources: Resources = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the parts of the unfinished audit are kept: a folder, or an address that "
+            "fsspec knows, such as s3://bucket/job; default: OUT.parts."
+        ),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace results that are already in the folder.")
     ] = False,
@@ -126,7 +142,8 @@ def audit(
     """Audit your own model: may its attention be shown as an explanation?
 
     Nothing is trained and nothing is downloaded. Prints the card and writes the results with an
-    HTML report. Questions that need retraining are marked on the card.
+    HTML report. Questions that need retraining are marked on the card. An interrupted audit goes
+    on where it stopped when the same command is given again.
 
     Example: `attnaudit audit my-model --data reviews.csv --sample 200`
     """
@@ -160,6 +177,8 @@ def audit(
             dtype=dtype,
             out=out,
             force=force,
+            workers=workers_from(workers, threads, scheduler, resources),
+            parts=parts,
             on_message=lambda text: typer.echo(text, err=True),
             spell=in_command,
         )

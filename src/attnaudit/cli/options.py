@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from attnaudit.core.errors import InputError
+from attnaudit.core.tasks import Workers
 from attnaudit.core.verbosity import Verbosity, set_verbosity, verbosity
 
 Audits = Annotated[
@@ -48,6 +49,23 @@ Verbose = Annotated[
         callback=lambda wanted: _choose(Verbosity.VERBOSE, wanted),
         help="Also say what is being done, and how long each phase took.",
     ),
+]
+WorkerCount = Annotated[
+    int, typer.Option("--workers", min=1, help="Processes on this machine that share the work.")
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(min=1, help="Threads per process; default: the cores divided by the workers."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        help="Work on an existing Dask cluster: tcp://HOST:PORT or a scheduler file. Inputs and "
+        "outputs must be the same folders on every machine."
+    ),
+]
+Resources = Annotated[
+    str | None, typer.Option(help="What a Dask worker must offer to get a task: GPU=1.")
 ]
 FailIf = Annotated[
     str | None,
@@ -112,6 +130,13 @@ def split_resources(text: str | None) -> dict[str, float] | None:
             f"--resources must be NAME=NUMBER, separated by commas, got {text!r}. "
             "Write for example --resources GPU=1."
         ) from None
+
+
+def workers_from(
+    count: int, threads: int | None, scheduler: str | None, resources: str | None
+) -> Workers:
+    """Where the work is done, from the options --workers, --threads, --scheduler, --resources."""
+    return Workers(count, scheduler, split_resources(resources) or {}, threads)
 
 
 def split_labels(text: str | None) -> dict[str, str] | None:

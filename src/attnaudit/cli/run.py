@@ -14,9 +14,14 @@ from attnaudit.cli.options import (
     FailIf,
     Measures,
     Quiet,
+    Resources,
+    Scheduler,
+    Threads,
     Verbose,
+    WorkerCount,
     renamed,
     split_names,
+    workers_from,
 )
 from attnaudit.cli.runs import print_gate
 from attnaudit.cli.what_was_read import what_was_read
@@ -145,6 +150,10 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder that holds the run directories.")] = Path(
         "runs"
     ),
+    workers: WorkerCount = 1,
+    threads: Threads = None,
+    scheduler: Scheduler = None,
+    resources: Resources = None,
     force: Annotated[
         bool,
         typer.Option("--force", help="Run again even if the same run is already complete."),
@@ -156,7 +165,8 @@ def run(
 
     Without options: simulated bAbI task 1 (needs no files), a BiLSTM with additive attention.
     Sizes and epochs that are omitted are chosen for the dataset. A run that is already complete
-    is not run again. With --intervention: train the models it needs and compare them.
+    is not run again; an interrupted one goes on where it stopped. With --intervention: train the
+    models it needs and compare them.
 
     Example: `attnaudit run --dataset keyword --encoder cnn --other-seeds 2`
     """
@@ -191,11 +201,17 @@ def run(
         "other_seeds": other_seeds,
     }
     place: dict[str, Any] = {"out": out, "preset": preset, "data_dir": data_dir, "device": device}
+    shared = workers_from(workers, threads, scheduler, resources)
     if intervention is not None:
+        if shared.count > 1 or shared.scheduler:
+            raise InputError(
+                "--workers and --scheduler share the audit of one run, but --intervention makes "
+                "several runs. List it in a grid: attnaudit grid FILE.toml --workers N."
+            )
         _intervene(intervention, dataset, **place, **choices)
         return
     try:
-        made = train_and_audit(dataset, force=force, **place, **choices)
+        made = train_and_audit(dataset, force=force, workers=shared, **place, **choices)
     except OutputError as error:
         if error.results is not None:
             typer.echo(str(error.results.card()))  # type: ignore[attr-defined]  # Results

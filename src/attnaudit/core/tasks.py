@@ -35,6 +35,11 @@ class Workers:
     resources: Mapping[str, float] = field(default_factory=dict)
     threads: int | None = None
 
+    @property
+    def in_this_process(self) -> bool:
+        """Whether there are no other processes."""
+        return self.count == 1 and self.scheduler is None
+
     def __post_init__(self) -> None:
         for name, value in (("workers", self.count), ("threads", self.threads)):
             if value is not None and value < 1:
@@ -49,6 +54,15 @@ class Workers:
                 "Resources are tags of Dask workers, so they need a scheduler: "
                 "tcp://HOST:PORT or a scheduler file."
             )
+
+
+def as_workers(workers: Workers | int) -> Workers:
+    """Workers, or as many processes on this machine.
+
+    >>> as_workers(2).count
+    2
+    """
+    return workers if isinstance(workers, Workers) else Workers(workers)
 
 
 def run_tasks(

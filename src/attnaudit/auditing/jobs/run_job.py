@@ -106,7 +106,7 @@ def run_job(
     identity: Mapping[str, Any],
     class_names: Sequence[str] | None = None,
     keep_examples: int | None = None,
-    workers: Workers | None = None,
+    workers: Workers = Workers(),  # noqa: B008  # frozen
     task: Callable[[int], Task] | None = None,
     show_progress: bool = True,
 ) -> Results:

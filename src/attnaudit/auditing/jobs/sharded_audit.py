@@ -77,7 +77,7 @@ class ShardedAudit:
         self,
         index: ExampleIndex,
         *,
-        workers: Workers | None = None,
+        workers: Workers = Workers(),  # noqa: B008  # frozen
         task: Callable[[int], Task] | None = None,
         show_progress: bool = True,
     ) -> None:
@@ -96,12 +96,9 @@ class ShardedAudit:
             notice(f"continuing: {kept} of {index.shards} parts were finished before")
         if not missing:
             return
-        in_this_process = workers is None or (workers.count == 1 and workers.scheduler is None)
-        if in_this_process or task is None:
-            threads = None if workers is None else workers.threads
-            self._run_here(index, missing, show_progress, threads)
+        if workers.in_this_process or task is None:
+            self._run_here(index, missing, show_progress, workers.threads)
         else:
-            assert workers is not None
             _run_by_workers([task(shard) for shard in missing], index, workers, show_progress)
 
     def _run_here(
