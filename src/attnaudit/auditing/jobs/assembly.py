@@ -13,6 +13,7 @@ from attnaudit.auditing.collector import Facts
 from attnaudit.auditing.jobs.job import part_name
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.part_file import Part
+from attnaudit.core.errors import InputError
 from attnaudit.results.value_columns import Key, ValueColumns
 from attnaudit.results.value_file import GROUP_BYTES, ValueFileWriter, read_columns
 from attnaudit.results.value_table import P_VALUE, family_key, significant_in_family
@@ -53,7 +54,19 @@ def assemble(store: JobStore, shards: int, path: Path) -> Assembled:
 
 
 def _parts(store: JobStore, shards: int) -> Iterator[Part]:
-    return (Part(store.read(part_name(shard))) for shard in range(shards))
+    return (_checked(store, part_name(shard)) for shard in range(shards))
+
+
+def _checked(store: JobStore, name: str) -> Part:
+    """A part whose checksum is right; a damaged one is removed, so that it is made again."""
+    try:
+        return Part(store.read(name))
+    except (OSError, ValueError, KeyError, TypeError) as error:  # pyarrow's errors are among these
+        store.remove(name)
+        raise InputError(
+            f"{store.address}/{name} is damaged ({error}) and was removed. Give the same command "
+            "again: it makes this part again and keeps the others."
+        ) from error
 
 
 def _judged(store: JobStore, shards: int, keys: Sequence[Key]) -> dict[Key, np.ndarray]:

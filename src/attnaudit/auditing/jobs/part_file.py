@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from attnaudit.auditing.collector import Collector, Facts
@@ -16,7 +16,7 @@ from attnaudit.results.example_schema import kept_column, kept_rows
 from attnaudit.results.value_columns import EXAMPLE_COLUMNS, Key
 from attnaudit.results.value_file import keys_of, value_table
 
-_FACTS, _KEPT = b"attnaudit-facts", "kept"
+_FACTS, _KEPT, _CHECKSUM = b"attnaudit-facts", "kept", b"attnaudit-sha256"
 
 
 def part_bytes(collector: Collector) -> bytes:
@@ -24,47 +24,58 @@ def part_bytes(collector: Collector) -> bytes:
     examples = collector.table.examples()
     matrix, keys = collector.table.matrix()
     table = value_table(examples, keys, matrix)
+    table = table.append_column(_KEPT, kept_column(examples["example_id"], collector.examples))
     facts = json.dumps(collector.facts.as_dict()).encode()
-    kept = kept_column(examples["example_id"], collector.examples)
-    table = table.append_column(_KEPT, kept)
-    table = table.replace_schema_metadata({**table.schema.metadata, _FACTS: facts})
+    metadata = {**table.schema.metadata, _FACTS: facts}
+    # Checksums of pages cover the values; this one covers the names of the columns and the facts.
+    metadata[_CHECKSUM] = _checksum(metadata, table.schema.names)
     sink = BytesIO()
-    pq.write_table(table, sink, compression="zstd", use_dictionary=False, write_page_checksum=True)
+    pq.write_table(
+        table.replace_schema_metadata(metadata),
+        sink,
+        compression="zstd",
+        use_dictionary=False,
+        write_page_checksum=True,
+    )
     return sink.getvalue()
 
 
 class Part:
-    """What `part_bytes` stored, read when it is asked for.
+    """What `part_bytes` stored of a shard.
 
     Parameters
     ----------
-    content : of the file.
+    content : of the file; a ValueError, or an error of pyarrow, if it is damaged.
     """
 
     def __init__(self, content: bytes) -> None:
-        self._file = pq.ParquetFile(BytesIO(content), page_checksum_verification=True)
-        schema = self._file.schema_arrow
+        with pq.ParquetFile(BytesIO(content), page_checksum_verification=True) as file:
+            self._table = file.read(use_threads=False)
+        schema = self._table.schema
+        if _checksum(schema.metadata, schema.names) != schema.metadata[_CHECKSUM]:
+            raise ValueError("its checksum does not match")
         self.keys: list[Key] = keys_of(schema)
         self.facts = Facts.from_dict(json.loads(schema.metadata[_FACTS]))
-        self._name_of = dict(zip(self.keys, schema.names[len(EXAMPLE_COLUMNS) :], strict=False))
+        self._name_of = dict(zip(self.keys, schema.names[len(EXAMPLE_COLUMNS) : -1], strict=True))
 
     def examples(self) -> pd.DataFrame:
         """One line per example of the shard: example_id, label, predicted and length."""
-        return self._read(list(EXAMPLE_COLUMNS)).to_pandas()
+        return self._table.select(list(EXAMPLE_COLUMNS)).to_pandas()
 
     def matrix(self, keys: list[Key]) -> np.ndarray:
         """The values (examples, keys); NaN for a key that the shard does not have."""
-        known = [key for key in keys if key in self._name_of]
-        table = self._read([self._name_of[key] for key in known])
-        matrix = np.full((self._file.metadata.num_rows, len(keys)), np.nan)
+        matrix = np.full((len(self._table), len(keys)), np.nan)
         for place, key in enumerate(keys):
             if key in self._name_of:
-                matrix[:, place] = table[self._name_of[key]].to_numpy()
+                matrix[:, place] = self._table[self._name_of[key]].to_numpy()
         return matrix
 
     def kept(self) -> list[dict[str, Any]]:
         """The examples that are kept whole."""
-        return kept_rows(self._read([_KEPT])[_KEPT])
+        return kept_rows(self._table[_KEPT])
 
-    def _read(self, names: list[str]) -> pa.Table:
-        return self._file.read(columns=names, use_threads=False)
+
+def _checksum(metadata: dict[bytes, bytes], names: list[str]) -> bytes:
+    covered = [value for key, value in sorted(metadata.items()) if key != _CHECKSUM]
+    covered += [name.encode() for name in names]
+    return hashlib.sha256(b"\0".join(covered)).hexdigest().encode()
