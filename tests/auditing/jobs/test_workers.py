@@ -1,0 +1,137 @@
+"""Audits shared by processes, on this machine and on a real Dask cluster: the same bytes."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attnaudit import Workers, audit_files
+from attnaudit.auditing.jobs.job_store import JobStore
+from attnaudit.auditing.jobs.run_job import parts_folder
+from attnaudit.core.errors import InputError, WorkError
+from attnaudit.training import run
+from dask_cluster import DaskCluster, dask_cluster
+from failing_audit import fails_on_one_text
+from tiny_transformers import TEXTS, tiny
+
+ROOT = Path(__file__).parents[3]
+FAST: dict[str, Any] = {"audits": ["permutation", "agreement"], "measures": ["gradient"]}
+RUN: dict[str, Any] = {
+    **FAST,
+    "dataset": "keyword:train=40,dev=20,test=60,length=8,jitter=2,distractors=1",
+    "encoder": "average",
+    "epochs": 1,
+    "show_progress": False,
+}
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A tiny saved BERT and a file of 24 texts."""
+    model, tokenizer = tiny("bert", id2label={0: "bad", 1: "good", 2: "fair"})
+    folder = tmp_path_factory.mktemp("model")
+    model.float().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    data = tmp_path_factory.mktemp("data") / "texts.csv"
+    with data.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "label"])
+        words = ("film", "dull", "good", "one", "liked", "bad")
+        writer.writerows(
+            (f"{TEXTS[n % len(TEXTS)]} {words[n % 6]}", ("bad", "good")[n % 2]) for n in range(24)
+        )
+    return folder, data
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    with dask_cluster(tmp_path_factory.mktemp("dask")) as cluster:
+        yield cluster
+
+
+def audited(inputs: tuple[Path, Path], out: Path, **options: Any) -> bytes:
+    given = {**FAST, "tokens_per_shard": 40, **options}
+    audit_files(*inputs, out=out, **given)
+    return (out / "values.parquet").read_bytes()
+
+
+def test_processes_and_a_cluster_give_the_bytes_of_one_process(
+    inputs: tuple[Path, Path], cluster: DaskCluster, tmp_path: Path
+) -> None:
+    alone = audited(inputs, tmp_path / "alone")
+    assert audited(inputs, tmp_path / "two", workers=Workers(2, threads=1)) == alone
+    on_cluster = Workers(scheduler=cluster.address, threads=1)
+    assert audited(inputs, tmp_path / "cluster", workers=on_cluster) == alone
+    assert not list(tmp_path.glob("*.parts"))
+
+
+def test_the_audit_of_a_run_is_shared_too(
+    cluster: DaskCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnaudit.training.run_audit.TOKENS_PER_SHARD", 100)
+    folders = [
+        run(out=tmp_path / name, workers=workers, **RUN).folder
+        for name, workers in {
+            "alone": Workers(),
+            "two": Workers(2, threads=1),
+            "cluster": Workers(scheduler=cluster.address, threads=1),
+        }.items()
+    ]
+    first, *others = ((folder / "values.parquet").read_bytes() for folder in folders)
+    assert all(other == first for other in others)
+
+
+def test_a_part_that_fails_is_named_and_the_others_are_kept(
+    inputs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    audits = ["permutation", "failing_audit:fails_on_one_text"]
+    out = tmp_path / "out"
+    with pytest.raises(WorkError, match=r"1 of \d+ parts could not be made.*no memory left"):
+        audited(inputs, out, audits=audits, workers=Workers(2, threads=1))
+    parts = JobStore(parts_folder(out)).names("parts")
+    assert len(parts) >= 5
+    assert not out.exists()
+
+
+def test_workers_cannot_be_given_functions(inputs: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r'Name it: "package\.module:function"'):
+        audited(inputs, tmp_path / "out", audits=[fails_on_one_text], workers=2)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_at_any_moment_the_same_command_finishes_with_the_same_bytes(
+    inputs: tuple[Path, Path], tmp_path: Path, workers: int
+) -> None:
+    expected = audited(inputs, tmp_path / "undisturbed", tokens_per_shard=None)
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "attnaudit", "audit", str(inputs[0]), "--data", str(inputs[1])]
+    command += ["--audits", "permutation,agreement", "--measures", "gradient", "--out", str(out)]
+    command += ["--workers", str(workers), "--threads", "1"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    for moment in (1.5, 4.0, 7.0):
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        time.sleep(moment)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if out.exists():
+            assert (out / "run.json").is_file()
+            break
+    if not out.exists():
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+    assert (out / "values.parquet").read_bytes() == expected
+    assert not list(tmp_path.glob("*.parts"))
