@@ -46,7 +46,7 @@ def slow(*, folder: str = "", seconds: float = 30.0, seed: int = 0) -> Splits:
     """A dataset that takes a while, and says that it has begun."""
     from attnaudit.data import load
 
-    Path(folder, "begun").touch()
+    Path(folder, "begun").write_text(str(os.getpid()))
     time.sleep(seconds)
     return load(DATASET)
 
@@ -63,6 +63,5 @@ def counted(*, folder: str = "", seed: int = 0) -> Splits:
 def tables(out: Path) -> dict[str, bytes]:
     """Folder name -> values.parquet, of every finished run."""
     return {
-        path.parent.name: path.read_bytes()
-        for path in sorted(out.glob("[!.]*/values.parquet"))
+        path.parent.name: path.read_bytes() for path in sorted(out.glob("[!.]*/values.parquet"))
     }

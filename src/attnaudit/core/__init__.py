@@ -5,8 +5,8 @@
 - tensors: ``masking``, ``simplex``, ``randomness``, ``tolerance``, ``autograd``, ``module_state``;
 - choices written as text: ``registry`` ("name:option=value"), ``option_limits``;
 - ``special_tokens``: the four tokens that every vocabulary begins with;
-- output: ``output_files``, ``output_folders``, ``temporary``, ``interruption``;
-- messages: ``errors``, ``notices``, ``progress``.
+- output: ``output_files``, ``output_folders``, ``temporary``, ``process_locks``, ``interruption``;
+- messages: ``errors``, ``notices``, ``progress``, ``verbosity``.
 
 Import from the modules. The last three groups and ``errors`` do not import torch, so that
 ``--help`` and the report start fast.

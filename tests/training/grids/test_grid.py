@@ -10,9 +10,8 @@ import pytest
 
 from attnaudit.results import store
 from attnaudit.results.checksums import verify_folder
-from attnaudit.training import grid, run
+from attnaudit.training import grid, run, status
 from attnaudit.training import runner as runner_module
-from attnaudit.training import status
 from attnaudit.training.grids.ledger import Ledger
 from attnaudit.training.run_lock import working_on
 from tiny_grids import DATASET, TINY, tables
@@ -136,7 +135,6 @@ def test_failed_cells_run_again_only_on_request(
     assert len(grid(spec, tmp_path, show_progress=False).failed) == 4
 
     import tiny_grids
-
     from attnaudit.data import load
 
     monkeypatch.setattr(tiny_grids, "failing", lambda *, seed=0: load(DATASET))
@@ -182,7 +180,9 @@ def test_data_that_has_changed_is_a_cell_to_run_again(tmp_path: Path) -> None:
     file, out = tmp_path / "reviews.csv", tmp_path / "runs"
 
     def write(word: str) -> None:
-        names = [a + b for a in "bcdfgklm" for b in ("ab", "ec", "id", "of", "un", "ar", "es", "il")]
+        names = [
+            a + b for a in "bcdfgklm" for b in ("ab", "ec", "id", "of", "un", "ar", "es", "il")
+        ]
         lines = [f"{word if n % 2 else 'bad'} film {name},{n % 2}" for n, name in enumerate(names)]
         file.write_text("text,label\n" + "\n".join(lines) + "\n")
 
