@@ -172,7 +172,7 @@ def test_a_mistake_is_reported_with_its_place(tmp_path: Path, text: str, message
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Cannot read the grid file .*No such file"):
+    with pytest.raises(InputError, match=r"Cannot read the grid file .*No such file"):
         read_spec(tmp_path / "grid.toml")
 
 
