@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -43,7 +44,9 @@ class DaskCluster:
                 cwd=self.folder,
                 env=os.environ
                 | {
-                    "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT / "tests", ROOT))),
+                    "PYTHONPATH": os.pathsep.join(
+                        [*map(str, (ROOT / "src", ROOT / "tests", ROOT)), *_paths_of_this_run()]
+                    ),
                     # two deaths of a worker make a task a suspect; the default is four
                     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
                 }
@@ -70,14 +73,16 @@ class DaskCluster:
         )
 
     def stop(self) -> None:
-        for process in reversed(self.processes):  # workers before their scheduler
-            process.terminate()
+        """End every process with its children, which are in a session of its own."""
         for process in self.processes:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=10)
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         self.processes.clear()
+
+
+def _paths_of_this_run() -> list[str]:
+    return [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
 
 
 def wait_until(is_true: Callable[[], bool], process: subprocess.Popen[bytes] | None = None) -> None:

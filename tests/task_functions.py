@@ -42,6 +42,11 @@ def kill_process() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def kill_process_after(seconds: float) -> None:
+    time.sleep(seconds)
+    kill_process()
+
+
 def die_once(path: str) -> int:
     """Add a line to a file; the first caller dies, others return the number of lines."""
     with Path(path).open("a", encoding="utf-8") as file:

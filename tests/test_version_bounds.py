@@ -16,6 +16,7 @@ def test_every_lower_bound_is_what_the_lowest_environment_installs() -> None:
     extras = project["optional-dependencies"]
     listed = [
         *project["dependencies"],
+        *extras["dask"],
         *extras["dev"],
         *extras["hf"],
         *extras["text"],

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -117,6 +118,23 @@ def test_closing_the_iterator_stops_the_workers(tmp_path: Path) -> None:
     assert len(children) == 2
     outcomes.close()  # type: ignore[attr-defined]
     assert not set(children) & set(multiprocessing.active_children())
+
+
+def test_ctrl_c_is_for_the_parent_to_handle(tmp_path: Path) -> None:
+    gate, started = tmp_path / "gate", tmp_path / "1.pid"
+    tasks = [Task("waits", task_functions.wait_for, (str(gate), str(started)))]
+
+    def interrupt_worker() -> None:
+        assert eventually(started.exists, 30)
+        os.kill(pids_in(tmp_path)[0], signal.SIGINT)
+        time.sleep(0.2)
+        gate.touch()
+
+    thread = threading.Thread(target=interrupt_worker)
+    thread.start()
+    (outcome,) = run_tasks(tasks, Workers(2))
+    thread.join()
+    assert (outcome.error, outcome.attempts) == (None, 1)
 
 
 def test_an_iterator_that_is_left_open_does_not_keep_the_program_from_ending(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -29,11 +30,26 @@ def connected(scheduler: str, resources: Mapping[str, float]) -> Iterator[Client
     The client is closed at the end, and its unfinished tasks are cancelled; the cluster stays.
     """
     client = _connect(scheduler)
+    with _silent_log():
+        try:
+            _await_workers(client, scheduler, resources)
+            yield client
+        finally:
+            client.close(timeout=1)
+
+
+@contextmanager
+def _silent_log() -> Iterator[None]:
+    """Dask logs tracebacks of what is reported as an error of ours, such as a lost scheduler."""
+    logs = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
     try:
-        _await_workers(client, scheduler, resources)
-        yield client
+        yield
     finally:
-        client.close(timeout=1)
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
 
 
 def lost(scheduler: str) -> InputError:
