@@ -46,7 +46,7 @@ def slow(*, folder: str = "", seconds: float = 30.0, seed: int = 0) -> Splits:
     """A dataset that takes a while, and says that it has begun."""
     from attnaudit.data import load
 
-    Path(folder, "begun").touch()
+    Path(folder, "begun").write_text(str(os.getpid()))
     time.sleep(seconds)
     return load(DATASET)
 

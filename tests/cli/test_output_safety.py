@@ -114,6 +114,7 @@ def thesis(folder: Path) -> dict[str, bytes]:
         "index.html",
         "run.json",
         "notes/chapter 1.txt",
+        "grid/cells/notes.json",
     ):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -134,8 +135,20 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 Arguments = Callable[[Path, Path, Path], list[object]]
 
 
+def grid_file(data: Path) -> Path:
+    """The choices of RUN and FAST as a grid file."""
+    file = data.parent / "grid.toml"
+    file.write_text(
+        'dataset = "keyword:train=30,dev=10,test=12"\nencoder = "average"\nepochs = 1\n'
+        'audits = ["uniform_attention"]\nmeasures = ["random"]\n',
+        encoding="utf-8",
+    )
+    return file
+
+
 COMMANDS: dict[tuple[str, str], tuple[str, Arguments]] = {
     ("run", "--out"): ("holds", lambda run, model, data: [*RUN[1:], *FAST]),
+    ("grid", "--out"): ("holds", lambda run, model, data: [grid_file(data)]),
     ("audit", "--out"): ("folder", lambda run, model, data: [model, "--data", data, *FAST]),
     ("report", "--out"): ("file", lambda run, model, data: [run]),
     ("report", "--site"): ("site", lambda run, model, data: [run]),

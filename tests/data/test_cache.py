@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +191,23 @@ def test_the_second_time_nothing_is_parsed(counted: Counted) -> None:
     assert isinstance(second.train, parquet_cache.StoredExamples)
     assert counted.load(":seed=0,more=1") == first  # the same options, written out
     assert counted.calls == 1
+
+
+def test_two_at_once_parse_once(counted: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads lock each other out as processes do: each opens the lock file itself."""
+    reader = DATASETS["counted"]
+
+    @functools.wraps(reader)
+    def slow(*given: Any, **more: Any) -> Splits:
+        time.sleep(0.3)
+        return reader(*given, **more)
+
+    monkeypatch.setitem(DATASETS, "counted", slow)
+    with ThreadPoolExecutor(4) as pool:
+        loaded = list(pool.map(lambda _: counted.load(), range(4)))
+    assert counted.calls == 1
+    assert all(each == loaded[0] for each in loaded)
+    assert [path.suffix for path in counted.kept()] == [".parquet"]
 
 
 def test_without_the_cache_nothing_is_kept_or_taken(counted: Counted) -> None:

@@ -11,7 +11,7 @@ import pytest
 from attnaudit.core.notices import notice
 from attnaudit.results.checksums import read_mark, verify_folder
 from attnaudit.training import run
-from attnaudit.training.run_log import recording
+from attnaudit.training.run_log import RunLog, recording
 
 
 def test_a_run_has_a_log_that_its_checksums_cover(tmp_path: Path) -> None:
@@ -40,12 +40,18 @@ def test_a_run_has_a_log_that_its_checksums_cover(tmp_path: Path) -> None:
     assert verify_folder(made.folder) == "damaged: run.log"
 
 
+def recorded() -> RunLog:
+    with recording() as log:
+        notice("the data in /home/ann/data/reviews.csv has changed")
+        warnings.warn("thin ice", UserWarning, stacklevel=1)
+    return log
+
+
 def test_warnings_and_notices_are_recorded_and_still_shown(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with pytest.warns(UserWarning, match="thin ice"), recording() as log:
-        notice("the data in /home/ann/data/reviews.csv has changed")
-        warnings.warn("thin ice", UserWarning, stacklevel=1)
+    with pytest.warns(UserWarning, match="thin ice"):
+        log = recorded()
     assert log.lines == [
         "warning: the data in reviews.csv has changed",
         "warning: UserWarning: thin ice",

@@ -172,7 +172,7 @@ def test_a_mistake_is_reported_with_its_place(tmp_path: Path, text: str, message
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Cannot read the grid file .*No such file"):
+    with pytest.raises(InputError, match=r"Cannot read the grid file .*No such file"):
         read_spec(tmp_path / "grid.toml")
 
 
@@ -184,3 +184,15 @@ def test_two_files_of_the_same_name_are_not_one_cell(tmp_path: Path) -> None:
         Path(files[-1]).write_text("text,label\ngood,1\n")
     with pytest.raises(InputError, match="two cells would have the same folder"):
         cells_of({"datasets": files})
+
+
+def test_the_example_of_the_documentation_is_a_grid(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "grid.md").read_text(encoding="utf-8")
+    file = tmp_path / "grid.toml"
+    file.write_text(page.split("```toml\n")[1].split("```")[0], encoding="utf-8")
+    cells = cells_of(file)
+    runs = [cell for cell in cells if cell.intervention is None]
+    # 2 x 3 x 2 x 2 x 3 combinations, without average and sparsemax (2 x 2 x 3), and one included.
+    assert len(runs) == 72 - 12 + 1
+    # Uniform for the runs on keyword, which are half of them, and two for the included one.
+    assert len(cells) - len(runs) == 30 + 2

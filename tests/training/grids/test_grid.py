@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attnaudit.results import store
-from attnaudit.results.checksums import verify_folder
+from attnaudit.results.checksums import read_mark, verify_folder
 from attnaudit.training import grid, run, status
 from attnaudit.training import runner as runner_module
 from attnaudit.training.grids.ledger import Ledger
@@ -192,11 +192,16 @@ def test_data_that_has_changed_is_a_cell_to_run_again(tmp_path: Path) -> None:
     first = grid(spec, out, show_progress=False)
     assert grid(spec, out, show_progress=False).cells[0].folder == first.cells[0].folder
     write("fine")
+    # The base by itself: the findings of the intervention are still about the old data.
+    choices = {"encoder": "average", "epochs": 1, "show_progress": False}
+    run(str(file), out=out, audits=("uniform_attention",), measures=("random",), **choices)
     second = grid(spec, out, show_progress=False)
     assert [cell.state for cell in second.cells] == ["done", "done"]
     assert second.cells[0].folder != first.cells[0].folder
     now = store.read_run(Path(str(second.cells[0].folder)))["data"]["fingerprint"]
     assert now != store.read_run(Path(str(first.cells[0].folder)))["data"]["fingerprint"]
+    compared = read_mark(Path(str(second.cells[1].folder)) / "intervention.json")["runs"]
+    assert compared[0] == Path(str(second.cells[0].folder)).name
     third = grid(spec, out, show_progress=False)
     assert [cell.folder for cell in third.cells] == [cell.folder for cell in second.cells]
 

@@ -51,25 +51,24 @@ class Cell:
 def expand(spec: Spec) -> tuple[Cell, ...]:
     """The cells of a grid, runs and interventions, each once and a base before what needs it.
 
-        Parameters
-        ----------
-        spec : every combination of its values is a run, unless an [[exclude]] matches all its keys.
-            An [[include]] is the same grid again with its own keys replaced; nothing is excluded
-            from it. Each intervention adds a cell to each run.
+    Parameters
+    ----------
+    spec : every combination of its values is a run, unless an [[exclude]] matches all its keys.
+        An [[include]] is the same grid again with its own keys replaced; nothing is excluded
+        from it. Each intervention adds a cell to each run.
 
-        Raises
-        ------
-        InputError
-            For choices that do not fit together, an [[exclude]] that matches nothing, no cells.
+    Raises
+    ------
+    InputError
+        For choices that do not fit together, an [[exclude]] that matches nothing, no cells.
 
-        Examples
-        --------
-        >>> from attnaudit.training.grids.ledger import ListedCell
-    from attnaudit.training.grids.spec import read_spec
-        >>> spec = read_spec({"dataset": "keyword", "encoders": ["average", "cnn"], "seeds": [0, 1],
-        ...                   "exclude": [{"encoder": "cnn", "seed": 1}]})
-        >>> [cell.label for cell in expand(spec)]
-        ['encoder average, seed 0', 'encoder average, seed 1', 'encoder cnn, seed 0']
+    Examples
+    --------
+    >>> from attnaudit.training.grids.spec import read_spec
+    >>> spec = read_spec({"dataset": "keyword", "encoders": ["average", "cnn"], "seeds": [0, 1],
+    ...                   "exclude": [{"encoder": "cnn", "seed": 1}]})
+    >>> [cell.label for cell in expand(spec)]
+    ['encoder average, seed 0', 'encoder average, seed 1', 'encoder cnn, seed 0']
     """
     combined = list(_combinations(spec.values))
     for number, rule in enumerate(spec.excludes):

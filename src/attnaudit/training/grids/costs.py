@@ -20,9 +20,9 @@ from attnaudit.results import store
 
 # Measured on one core with texts of 20 words and the usual audits; longer texts take longer, at
 # worst with the square of their length. Rough: wrong by a factor of ten for some models.
-TRAINING_SECONDS = {"average": 1.5e-4, "none": 1.5e-4, "mlp": 2e-4, "cnn": 4e-4}
+TRAINING_SECONDS = {"average": 2e-4, "none": 2e-4, "mlp": 2e-4, "cnn": 6e-4, "bilstm": 6e-4}
 OTHER_TRAINING_SECONDS = 1e-3  # per example and epoch, of the other encoders
-AUDIT_SECONDS = 0.03  # per audited example
+AUDIT_SECONDS = 0.05  # per audited example
 START_SECONDS = 5.0  # of a process that imports torch
 UNKNOWN_SIZES = {"train": 20_000, "test": 2_000}
 # Models that an intervention trains besides the base, with its default options.

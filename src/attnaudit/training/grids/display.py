@@ -52,10 +52,11 @@ def display(current: Callable[[], GridStatus], *, show: bool = True) -> Iterator
 
 def grid_table(grid: GridStatus) -> RenderableType:
     """The state of a grid as a table of rich: what is running and what has failed."""
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(grid.sentence), title_justify="left", show_header=False, box=None)
+    table = Table(show_header=False, box=None)
     table.add_column(width=12)
     table.add_column(width=14, justify="right")
     table.add_column(overflow="ellipsis", no_wrap=True)
@@ -68,7 +69,7 @@ def grid_table(grid: GridStatus) -> RenderableType:
             table.add_row(Text(state, style=colour), took, Text(said))
         if len(cells) > _SHOWN:
             table.add_row("", "", f"and {len(cells) - _SHOWN} more {state}")
-    return table
+    return Group(Text(grid.sentence), table)
 
 
 def _print_line(cell: CellStatus, grid: GridStatus) -> None:

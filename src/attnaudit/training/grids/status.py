@@ -170,20 +170,22 @@ def remaining(
     listed: CellList, states: tuple[CellStatus, ...], costs: Costs
 ) -> tuple[float | None, str]:
     """Seconds until the grid is done, and what the estimate rests on."""
-    left, longest, sources = 0.0, 0.0, set()
+    left, longest, running, sources = 0.0, 0.0, 0, set()
     for cell, state in zip(listed.cells, states, strict=True):
         if state.state in ("done", "failed", "not run"):
             continue
         expected = estimate(cell, costs)
         rest = expected.seconds
         if state.state == "running":
+            running += 1
             rest = max(0.0, rest - (state.seconds or 0.0))
         left, longest = left + rest, max(longest, rest)
         sources.add(expected.source)
     if not sources:
         return None, "measured"
     source = "defaults" if "defaults" in sources else "measured"
-    return max(left / listed.workers, longest), source
+    workers = max(listed.workers, running)  # of a cluster, as many as are seen to run
+    return max(left / workers, longest), source
 
 
 def in_words(seconds: float) -> str:

@@ -1,0 +1,45 @@
+"""A grid on a real Dask cluster gives what the local engine gives, also if a worker is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from attnaudit.training import grid
+from attnaudit.training.grids.status import GridStatus
+from dask_cluster import dask_cluster, wait_until
+from tiny_grids import TINY, tables
+
+pytest.importorskip("distributed")
+
+
+def test_a_grid_on_dask_equals_a_local_one_though_a_worker_is_killed(tmp_path: Path) -> None:
+    grid(TINY, tmp_path / "here", threads=1, show_progress=False)
+    slow = {
+        "dataset": f"tiny_grids:slow:folder={tmp_path},seconds=3",
+        "encoder": "average",
+        "seed": 0,
+        "embedding": 50,
+    }
+    out, made = tmp_path / "there", list[GridStatus]()
+    (tmp_path / "dask").mkdir()
+    with dask_cluster(tmp_path / "dask") as cluster:
+        spec = {**TINY, "include": [slow]}
+
+        def run() -> None:
+            made.append(grid(spec, out, scheduler=cluster.address, threads=1, show_progress=False))
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        wait_until((tmp_path / "begun").exists)
+        os.kill(int((tmp_path / "begun").read_text()), signal.SIGKILL)
+        thread.join(timeout=120)
+    assert [cell.state for cell in made[0].cells] == ["done"] * 5
+    here, there = tables(tmp_path / "here"), tables(out)
+    assert {name: there[name] for name in here} == here
+    assert sorted(there.values())[0] in here.values()
+    assert len(there) == 5
