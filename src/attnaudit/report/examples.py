@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from attnaudit.report.charts.kept_scores import kept_scores
 from attnaudit.report.column_view import Columns
 from attnaudit.report.inline_data import packed, rounded
 from attnaudit.results.results import Results
 
 MOST = 200
-_AT_ONCE = 100  # examples that are packed together
+_AT_ONCE = 50  # examples that are packed together
 _LEAST_EXAMPLE, _LEAST_SCORE = 200, 40  # bytes of the names in an example, and in one of its scores
 # Smaller differences are float32 rounding of the model; with a larger one, readout and attention do
 # not determine the prediction.
@@ -54,7 +55,7 @@ def example_data(results: Results, *, budget: int, most: int = MOST) -> dict[str
     """
     chosen: list[dict[str, Any]] = []
     spent = 0
-    numbers = _numbers(results)
+    numbers = _Numbers(results)
     order = _in_turn(results.examples)
     least = _least_bytes(results.examples)[order]
     for start in range(0, len(order), _AT_ONCE):
@@ -74,7 +75,7 @@ def example_data(results: Results, *, budget: int, most: int = MOST) -> dict[str
 
 def all_examples(results: Results) -> Iterator[dict[str, Any]]:
     """Every stored example, in the order of `example_data`: for a site of many pages."""
-    numbers = _numbers(results)
+    numbers = _Numbers(results)
     order = _in_turn(results.examples)
     for start in range(0, len(order), _AT_ONCE):
         part = results.examples.iloc[order[start : start + _AT_ONCE]]
@@ -120,52 +121,52 @@ def _hash(example_id: str) -> bytes:
     ).digest()
 
 
-def _numbers(results: Results) -> dict[str, dict[str, float | None]]:
-    """example_id -> the numbers of other audits that the list can be sorted by."""
-    stored = results.examples["example_id"].tolist() if len(results.examples) else []
-    columns = Columns(results.columns)
-    line_of = {example_id: line for line, example_id in enumerate(columns.ids)}
-    numbers: dict[str, dict[str, float | None]] = {example_id: {} for example_id in stored}
-    for name, key in _SORTED_BY.items():
-        column = columns(*key)
-        if column is not None:
-            for example_id in stored:
-                if example_id in line_of:
-                    value = column[line_of[example_id]]
-                    numbers[example_id][name] = rounded(value, 3)
-    return numbers
+class _Numbers:
+    """The numbers of other audits that the list of examples can be sorted by."""
+
+    def __init__(self, results: Results) -> None:
+        columns = Columns(results.columns)
+        stored = {name: columns(*key) for name, key in _SORTED_BY.items()}
+        self._columns = {name: column for name, column in stored.items() if column is not None}
+        self._line_of = {example_id: line for line, example_id in enumerate(columns.ids)}
+
+    def of(self, example_id: str) -> dict[str, float | None]:
+        """Name -> number of one example; empty if it has no values."""
+        line = self._line_of.get(example_id)
+        if line is None:
+            return {}
+        return {name: rounded(column[line], 3) for name, column in self._columns.items()}
 
 
 def _least_bytes(examples: pd.DataFrame) -> np.ndarray:
     """Fewer bytes than each example takes as JSON, (examples,): those that are quick to count.
 
-    The words with their quotes, numbers in base64 (four characters for three bytes), and the
-    shortest possible rest.
+    The words with their quotes, scores of two bytes in base64 (four characters for three bytes),
+    and the shortest possible rest.
     """
     return np.array(
         [
             _LEAST_EXAMPLE
-            + sum(map(len, line.tokens))
-            + 4 * len(line.tokens)
-            + 16 * len(line.attention) // 3
-            + sum(_LEAST_SCORE + 8 * len(score["values"]) // 3 for score in line.scores)
-            for line in examples.itertuples()
+            + sum(map(len, tokens))
+            + 4 * len(tokens)
+            + sum(_LEAST_SCORE + 8 * len(values) // 3 for values in scores.values())
+            for tokens, (_, scores) in zip(
+                examples.get("tokens", ()), kept_scores(examples), strict=True
+            )
         ],
         dtype=int,
     )
 
 
-def _examples(lines: pd.DataFrame, numbers: dict[str, dict[str, float | None]]) -> Iterator[Any]:
+def _examples(lines: pd.DataFrame, numbers: _Numbers) -> Iterator[Any]:
     """The examples of these lines, as `PackedExample` in static/types.d.ts describes them."""
     scores = _scaled([score["values"] for line in lines.get("scores", ()) for score in line])
-    for line in lines.itertuples():
+    for line in lines.astype(object).itertuples():  # quicker than columns of text
         packed_scores = {score["measure"]: next(scores) for score in line.scores}
         yield _example(line, packed_scores, numbers)
 
 
-def _example(
-    line: Any, scores: dict[str, Any], numbers: dict[str, dict[str, float | None]]
-) -> dict[str, Any]:
+def _example(line: Any, scores: dict[str, Any], numbers: _Numbers) -> dict[str, Any]:
     count = len(line.tokens)
     attention = np.asarray(line.attention, dtype=float)
     evidence = (
@@ -191,7 +192,7 @@ def _example(
         "candidates": candidates,
         "readout": _readout(line, attention, candidates),
         "scores": scores,
-        "numbers": numbers.get(line.example_id, {}),
+        "numbers": numbers.of(line.example_id),
     }
 
 

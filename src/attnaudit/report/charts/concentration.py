@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from attnaudit.report.charts.bins import QUARTILES
-from attnaudit.report.charts.kept_scores import scores_of
+from attnaudit.report.charts.kept_scores import kept_scores
 from attnaudit.report.inline_data import rounded
 
 SHARES = np.linspace(0, 1, 21)  # of the words, the highest first
@@ -54,9 +54,8 @@ def _curves_by_measure(examples: pd.DataFrame) -> dict[str, np.ndarray]:
     """measure -> (examples, 21), NaN for an example without a curve."""
     # Scores of the same shape are computed together.
     alike: dict[tuple[str, int, int], list[tuple[int, Any]]] = {}
-    for number, line in enumerate(examples.itertuples()):
-        count = len(line.tokens)
-        for measure, values in scores_of(line).items():
+    for number, (count, named) in enumerate(kept_scores(examples)):
+        for measure, values in named.items():
             alike.setdefault((measure, count, len(values)), []).append((number, values))
     curves: dict[str, np.ndarray] = {}
     for (measure, count, length), scores in alike.items():

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import pandas as pd
 
-def scores_of(line: Any) -> dict[str, Any]:
-    """Measure -> its scores, attention first; line: of `Results.examples`, as a named tuple."""
-    return {
-        "attention": line.attention,
-        **{score["measure"]: score["values"] for score in line.scores},
-    }
+
+def kept_scores(examples: pd.DataFrame) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Per example, its number of words, and measure -> scores, attention first."""
+    if not len(examples):
+        return
+    # Not itertuples: iterating over the columns of text takes longer than all the rest.
+    columns = (examples[name] for name in ("tokens", "attention", "scores"))
+    for tokens, attention, scores in zip(*columns, strict=True):
+        named = {score["measure"]: score["values"] for score in scores}
+        yield len(tokens), {"attention": attention, **named}

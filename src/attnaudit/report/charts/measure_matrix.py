@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attnaudit.report.charts.kept_scores import scores_of
+from attnaudit.report.charts.kept_scores import kept_scores
 from attnaudit.report.inline_data import rounded
 
 LONGEST = 500  # words; all pairs of a longer text would take long, and add little
@@ -46,11 +46,10 @@ def _alike(
 ) -> dict[tuple[int, tuple[str, ...]], list[tuple[int, list[Any]]]]:
     """(number of words, measures) -> the examples that have them: (number, scores)."""
     alike: dict[tuple[int, tuple[str, ...]], list[tuple[int, list[Any]]]] = {}
-    for number, line in enumerate(examples.itertuples()):
-        count = len(line.tokens)
+    for number, (count, named) in enumerate(kept_scores(examples)):
         if not 2 <= count <= LONGEST:
             continue
-        whole = {name: values for name, values in scores_of(line).items() if len(values) == count}
+        whole = {name: values for name, values in named.items() if len(values) == count}
         if "attention" in whole:
             alike.setdefault((count, tuple(whole)), []).append((number, list(whole.values())))
     return alike
