@@ -343,15 +343,9 @@ def test_the_matrix_of_measures_is_scipys_tau(oracle: Results) -> None:
         assert cells[pair]["count"] == np.isfinite(taus).sum()
 
 
-def test_runs_that_the_usual_choices_do_not_tell_apart_are_told_apart(oracle: Results) -> None:
-    def run(**choices: object) -> Results:
-        return replace(
-            oracle,
-            about={
-                **oracle.about,
-                "run": {"choices": {"dataset": "keyword", "seed": 0, **choices}},
-            },
-        )
+def test_runs_that_the_usual_choices_do_not_tell_apart_are_told_apart() -> None:
+    def run(**choices: object) -> dict[str, object]:
+        return {"dataset": "keyword", "seed": 0, **choices}
 
     dims = dimensions([run(recipe={"epochs": 2}), run(recipe={"epochs": 5}), run(dataset="babi")])
     assert [each.get("other") for each in dims] == ["epochs 2", "epochs 5", None]
@@ -375,8 +369,12 @@ def test_a_typical_page_is_under_5_mb_and_a_grid_of_72_under_25(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The 72 runs are one run 72 times; its data is computed once and written 72 times."""
-    for function in (chart_data, example_data, row_effects):
-        monkeypatch.setattr(f"attnaudit.report.page.{function.__name__}", once(function))
+    for module, function in (
+        ("run_data", chart_data),
+        ("page", example_data),
+        ("run_data", row_effects),
+    ):
+        monkeypatch.setattr(f"attnaudit.report.{module}.{function.__name__}", once(function))
     monkeypatch.setattr("attnaudit.report.overview.tables", once(tables))
     long = _long_texts(200, 200)
     one = write_page([long], tmp_path / "one.html").stat().st_size
@@ -472,7 +470,10 @@ def test_the_curve_of_concentration() -> None:
     assert of([[0.0] * 4], [0]) == {}
 
 
-def test_a_site_holds_every_example_on_pages_that_find_each_other(tmp_path: Path) -> None:
+def test_a_site_holds_every_example_on_pages_that_find_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnaudit.report.site._EXAMPLES_PER_PAGE", 200)
     found = results("oracle", 250)
     assert len(found.examples) == 250  # all of them were kept
     index = write_site([found, results("inert")], tmp_path / "site")

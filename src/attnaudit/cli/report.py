@@ -101,7 +101,7 @@ def tables(
     """
     from attnaudit.report.paper_files import write_tables
     from attnaudit.report.run_sources import gather
-    from attnaudit.report.tables import TABLES
+    from attnaudit.report.tables import READ_VALUES, TABLES
     from attnaudit.report.tables.formats import FORMATS
     from attnaudit.report.write_summary import select_names
 
@@ -109,7 +109,8 @@ def tables(
         select_names(only, TABLES, "table"),
         select_names(formats, tuple(FORMATS), "format"),
     )
-    typer.echo(str(write_tables(gather(runs), out, formats=kinds, only=wanted)))
+    parts = ("summaries", "columns") if set(wanted) & set(READ_VALUES) else ("summaries",)
+    typer.echo(str(write_tables(gather(runs, parts=parts), out, formats=kinds, only=wanted)))
 
 
 def lesson(

@@ -27,8 +27,15 @@ _POLICY = (
 
 def as_json(content: Any) -> Markup:
     """Compact JSON for a `<script type="application/json">`; NaN becomes null."""
-    text = json.dumps(_plain(content), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        text = _dumps(content)
+    except (TypeError, ValueError):  # NaN, infinity or numpy in it
+        text = _dumps(_plain(content))
     return Markup(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+
+
+def _dumps(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def static(name: str) -> Markup:

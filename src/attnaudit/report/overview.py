@@ -44,9 +44,15 @@ def title(results: Results) -> str:
     )
 
 
-def dimensions(all_results: Sequence[Results]) -> list[dict[str, str]]:
-    """What each run is selected by: DIMENSIONS, and `other` if two runs agree in all of them."""
-    choices = [_flat(results.about.get("run", {}).get("choices", {})) for results in all_results]
+def dimensions(all_choices: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
+    """What each run is selected by: DIMENSIONS, and `other` if two runs agree in all of them.
+
+    Parameters
+    ----------
+    all_choices
+        What each run was trained with; empty if it was not trained here.
+    """
+    choices = [_flat(run) for run in all_choices]
     runs = [{name: run.get(name, "–") for name in DIMENSIONS} for run in choices]
     keys = [tuple(run.values()) for run in runs]
     for index, run in enumerate(runs):
@@ -169,9 +175,10 @@ def tables(results: Results, *, by_class: bool = True) -> dict[str, Any]:
         results.summaries if by_class else results.summaries[results.summaries["group"] == "all"]
     )
     lines: dict[str, list[list[Any]]] = {}
-    for line in one_line_per_metric(frame).itertuples():
-        cells = [getattr(line, name) for name in _COLUMNS]
-        lines.setdefault(str(line.audit), []).append(
+    frame = one_line_per_metric(frame)
+    columns = (frame[name].to_numpy().tolist() for name in ("audit", *_COLUMNS))
+    for audit, *cells in zip(*columns, strict=True):
+        lines.setdefault(str(audit), []).append(
             [rounded(c) if isinstance(c, float) else c for c in cells]
         )
     return {"columns": _COLUMNS, "audits": lines}

@@ -11,24 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from attnaudit.core.output_files import check_file, write_file
 from attnaudit.report import overview, scripts
-from attnaudit.report.charts.chart_data import POINTS, chart_data
+from attnaudit.report.charts.chart_data import POINTS
 from attnaudit.report.examples import example_data
 from attnaudit.report.inline_data import as_json, policy, static
-from attnaudit.report.related_findings import related_findings
-from attnaudit.report.row_effects import row_effects
+from attnaudit.report.related_findings import RelatedFindings
+from attnaudit.report.run_data import RunData, of_each, run_data, run_head
 from attnaudit.results.number_formats import MISSING, number, percent, with_interval
 from attnaudit.results.questions import Question
 from attnaudit.results.reliability import reliability
 from attnaudit.results.results import Results
-from attnaudit.results.rows import row_names
 
 # Bytes of examples. A page of one run stays under 5 MB and one of 72 under 25 MB: the bundle for
 # the charts is 0.9 MB, a run's other numbers about 0.1 MB.
 _EXAMPLE_BYTES, _ALL_EXAMPLE_BYTES = 3_000_000, 15_000_000
-_MANY = 12  # runs; with more, fewer points per chart, and no tables by class
+MANY = 12  # runs; with more, fewer points per chart, and no tables by class
 
 
 def write_page(
@@ -57,71 +57,108 @@ def write_page(
         The page.
     """
     check_file(path)  # now, not after a minute of charts
-    budget = min(_EXAMPLE_BYTES, _ALL_EXAMPLE_BYTES // max(len(results), 1))
-    examples = [example_data(result, budget=budget) for result in results]
-    return write_file(path, page_html(results, examples, folders=folders, links=links))
+    return write_page_of(results, path, folders=folders, links=links)[0]
 
 
-def page_html(
+def write_page_of(
     results: Sequence[Results],
-    examples: Sequence[dict[str, Any]],
+    path: Path,
     *,
     folders: Sequence[Path] = (),
     links: Sequence[tuple[str, str]] = (),
+) -> tuple[Path, int]:
+    """`write_page`, and how many runs are on the page: damaged ones are named and left out."""
+    count = len(results)
+    many = count > MANY
+    budget = min(_EXAMPLE_BYTES, _ALL_EXAMPLE_BYTES // max(count, 1))
+
+    def make(_: int, result: Results) -> RunData:
+        examples = example_data(result, budget=budget)
+        return run_data(result, examples, points=POINTS // 4 if many else POINTS, by_class=not many)
+
+    made = list(of_each(results, make))
+    shown = [folders[index] for index, _ in made] if folders else ()
+    related = RelatedFindings().of(shown)
+    html = page_html([run for _, run in made], related=related, links=links)
+    return write_file(path, html), len(made)
+
+
+def page_html(
+    runs: Sequence[RunData],
+    *,
+    related: Markup,
+    links: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The page as text; examples: of each result, from `example_data`."""
-    many = len(results) > _MANY
-    dimensions = overview.dimensions(results)
-    runs = [_run(result, index) for index, result in enumerate(results)]
-    for run, dims in zip(runs, dimensions, strict=True):
-        if "other" in dims:  # distinguishes it from a run of the same name
-            run["title"] = f"{run['title']} · {dims['other']}"
+    """The page of these runs as text; related: from `RelatedFindings`."""
+    dimensions = overview.dimensions([run.choices for run in runs])
+    heads = heads_of(runs, dimensions)
     data: dict[str, Any] = {
         "runs": [
-            {
-                "title": run["title"],
-                "dimensions": dims,
-                "classes": result.about["classes"],
-                "rows": row_names(result.about),
-            }
-            for run, dims, result in zip(runs, dimensions, results, strict=True)
+            {"title": head["title"], "dimensions": dims, "classes": run.classes, "rows": run.rows}
+            for run, head, dims in zip(runs, heads, dimensions, strict=True)
         ]
     }
-    for index, (result, result_examples) in enumerate(zip(results, examples, strict=True)):
-        data[f"charts-{index}"] = chart_data(result, points=POINTS // 4 if many else POINTS)
-        data[f"tables-{index}"] = overview.tables(result, by_class=not many)
-        data[f"examples-{index}"] = result_examples
-    data["related"] = related_findings(folders)
-    asked = [
-        question
-        for question in Question
-        if any(run["card"].answer_to(question) != MISSING for run in runs)
-    ]
+    for index, run in enumerate(runs):
+        data[f"charts-{index}"] = run.charts
+        data[f"tables-{index}"] = run.tables
+        data[f"examples-{index}"] = run.examples
+    data["related"] = related
     return render(
         "page.html",
-        runs=runs,
-        questions=asked,
+        runs=heads,
+        questions=asked_questions(heads),
         data=data,
         links=links,
-        many=many,
+        many=len(runs) > MANY,
         scripts=scripts.PAGE,
     )
 
 
+def heads_of(runs: Sequence[RunData], dimensions: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
+    """What the templates show of each run, with its number; runs of one name told apart."""
+    heads = [{**run.head, "index": index} for index, run in enumerate(runs)]
+    for head, dims in zip(heads, dimensions, strict=True):
+        if "other" in dims:  # distinguishes it from a run of the same name
+            head["title"] = f"{head['title']} · {dims['other']}"
+    return heads
+
+
+def asked_questions(heads: Sequence[dict[str, Any]]) -> list[Question]:
+    """The questions that some card answers."""
+    return [
+        question
+        for question in Question
+        if any(head["card"].answer_to(question) != MISSING for head in heads)
+    ]
+
+
 def render(template: str, *, scripts: Sequence[str], data: dict[str, Any], **values: Any) -> str:
-    """A page with these scripts and data inline, and a policy under which nothing else runs."""
-    texts = [static(name) for name in scripts]
-    blocks = {name: as_json(content) for name, content in data.items()}
+    """A page with these scripts and data inline, and a policy under which nothing else runs.
+
+    data: by name of the block; `as_json` is applied to what is not JSON already (`Markup`).
+    """
+    texts, allowed = _scripts(tuple(scripts))
+    blocks = {
+        name: content if isinstance(content, Markup) else as_json(content)
+        for name, content in data.items()
+    }
     return (
         environment()
         .get_template(template)
-        .render(scripts=texts, blocks=blocks, policy=policy(texts), **values)
+        .render(scripts=texts, blocks=blocks, policy=allowed, **values)
     )
+
+
+@cache
+def _scripts(names: tuple[str, ...]) -> tuple[list[Markup], Markup]:
+    """The texts of these scripts, and the policy that allows them."""
+    texts = [static(name) for name in names]
+    return texts, policy(texts)
 
 
 def card_html(results: Results) -> str:
     """The card alone, for a notebook."""
-    return environment().get_template("card_only.html").render(run=_run(results, 0))
+    return environment().get_template("card_only.html").render(run=run_head(results))
 
 
 @cache
@@ -143,16 +180,3 @@ def environment() -> Environment:
     }
     templates.filters |= filters
     return templates
-
-
-def _run(results: Results, index: int) -> dict[str, Any]:
-    return {
-        "index": index,
-        "title": overview.title(results),
-        "facts": overview.facts(results),
-        "card": results.card(),
-        "scales": results.about.get("scales", {}),
-        "marks": overview.on_marks(results),
-        "effects": row_effects(results),
-        "missing": overview.missing(results),
-    }

@@ -8,31 +8,40 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
 from attnaudit.core.temporary import is_temporary
-from attnaudit.report.inline_data import rounded
+from attnaudit.report.inline_data import as_json, rounded
 from attnaudit.results.findings import Findings, Kind, read_findings
 
 _LINES = 1000  # of a table, or points of a chart
 
 
-def related_findings(folders: Sequence[Path]) -> dict[str, Any]:
-    """corpus: run number -> corpus audits in its folder; interventions: those next to any run."""
-    folders = [Path(folder) for folder in folders]
-    corpus = {
-        str(index): audits
-        for index, folder in enumerate(folders)
-        if (audits := _readable(_corpus, folder, Kind.CORPUS_AUDIT))
-    }
-    parents = dict.fromkeys(folder.parent for folder in folders)
-    interventions = [
-        findings
-        for parent in parents
-        for findings in _readable(_intervention, parent, Kind.INTERVENTION)
-    ]
-    return {"corpus": corpus, "interventions": interventions}
+class RelatedFindings:
+    """Reads the findings stored with runs; those next to many runs only once."""
+
+    def __init__(self) -> None:
+        self._next_to: dict[Path, list[dict[str, Any]]] = {}  # interventions, by folder
+
+    def of(self, folders: Sequence[Path]) -> Markup:
+        """JSON with two keys.
+
+        corpus: run number -> corpus audits in its folder; interventions: those next to any run.
+        """
+        folders = [Path(folder) for folder in folders]
+        corpus = {
+            str(index): audits
+            for index, folder in enumerate(folders)
+            if (audits := _readable(_corpus, folder, Kind.CORPUS_AUDIT))
+        }
+        interventions = []
+        for parent in dict.fromkeys(folder.parent for folder in folders):
+            if parent not in self._next_to:
+                self._next_to[parent] = _readable(_intervention, parent, Kind.INTERVENTION)
+            interventions += self._next_to[parent]
+        return as_json({"corpus": corpus, "interventions": interventions})
 
 
 def _readable(

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from attnaudit.core.output_files import check_file
-from attnaudit.report.page import write_page
-from attnaudit.report.site import check_site, write_site
-from attnaudit.results.store import find_runs, load_readable
+from attnaudit.report.page import write_page_of
+from attnaudit.report.site import check_site, write_site_of
+from attnaudit.results.store import find_runs
+from attnaudit.results.stored_runs import StoredRuns, check_run, readable
 
 
 class ReportOutput(NamedTuple):
@@ -40,10 +41,11 @@ def report(
     """
     check_file(Path(out)) if site is None else check_site(Path(site))
     listed = [runs] if isinstance(runs, str | Path) else runs
-    found = load_readable(find_runs(map(Path, listed)))
+    found = readable(find_runs(map(Path, listed)), check_run)
     # Runs with the default audits first; those that an intervention compares with have fewer.
-    found.sort(key=lambda run: run[1].about["run"].get("choices", {}).get("audits") is not None)
-    folders, results = [folder for folder, _ in found], [results for _, results in found]
+    found.sort(key=lambda run: run[1].get("choices", {}).get("audits") is not None)
+    folders = [folder for folder, _ in found]
+    results = StoredRuns(folders)
     if site is None:
-        return ReportOutput(write_page(results, Path(out), folders=folders), len(found))
-    return ReportOutput(write_site(results, Path(site), folders=folders), len(found))
+        return ReportOutput(*write_page_of(results, Path(out), folders=folders))
+    return ReportOutput(*write_site_of(results, Path(site), folders=folders))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,29 +20,59 @@ from attnaudit.results.audit_names import bare, resolve_audit_name
 from attnaudit.results.findings import Findings, Kind, find_corpus_audit, read_findings
 from attnaudit.results.results import Results
 from attnaudit.results.rows import one_line_per_metric
-from attnaudit.results.store import DEFAULT_PARTS, find_runs, is_complete, load_readable
+from attnaudit.results.store import DEFAULT_PARTS, find_runs, is_complete, open_results
+from attnaudit.results.stored_runs import readable
 
 FEW_CLASSES = 3  # drawn separately in one figure; more are drawn together, as in Jain & Wallace
+_KEPT_OPEN = 4  # runs whose results are held at once
 _IN_LABELS = ("dataset", "model", "encoder", "scorer", "projection", "output", "variant", "seed")
+
+
+class OpenRun:
+    """The results of a run, and the view of its values, read when they are first used."""
+
+    def __init__(self, folder: Path) -> None:
+        self.results = open_results(folder)
+
+    @cached_property
+    def columns(self) -> Columns:
+        return Columns(self.results.columns)
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A finished run. title: its folder's name, unique; label: how it differs from the others."""
+    """A finished run; its results are opened when they are used, and only those of a few kept.
+
+    Attributes
+    ----------
+    title : its folder's name, unique.
+    label : how it differs from the others.
+    folder : of the run.
+    about : what is stored about it (`Results.about`).
+    opened : reads the results in a folder.
+    """
 
     title: str
     label: str
     folder: Path
-    results: Results
-    columns: Columns
+    about: dict[str, Any]
+    opened: Callable[[Path], OpenRun]
+
+    @property
+    def results(self) -> Results:
+        return self.opened(self.folder).results
+
+    @property
+    def columns(self) -> Columns:
+        return self.opened(self.folder).columns
 
     @property
     def classes(self) -> list[str]:
-        return self.results.about["classes"]
+        return self.about["classes"]
 
     @property
     def choices(self) -> dict[str, Any]:
-        return self.results.about.get("run", {}).get("choices", {})
+        return self.about.get("run", {}).get("choices", {})
 
     def need(self, audit: str, metric: str, measure: str = "") -> np.ndarray:
         """One stored number per example, (examples,); NaN where it is undefined."""
@@ -105,13 +136,16 @@ class Sources:
     findings: tuple[Findings, ...]
 
 
-def gather(folders: Iterable[Path]) -> Sources:
-    """Read the runs and the findings of interventions in these folders, each once.
+def gather(folders: Iterable[Path], *, parts: Sequence[str] = ()) -> Sources:
+    """Find the runs and the findings of interventions in these folders, each once.
 
     Parameters
     ----------
     folders
         Run directories, findings, or folders that contain some.
+    parts
+        Of `Results`, the parts that will be used, such as "summaries"; all if omitted. A run in
+        which one of them is damaged is left out.
 
     Returns
     -------
@@ -132,14 +166,14 @@ def gather(folders: Iterable[Path]) -> Sources:
         # A folder with findings and no run is not a broken run.
         if not (below and candidates == [folder]):
             runs |= {path.resolve(): None for path in candidates}
-    readable = load_readable(runs)
-    loaded = [results for _, results in readable]
-    titles = _distinct([folder.name for folder, _ in readable])
-    labels = _labels([run.about.get("run", {}).get("choices", {}) for run in loaded], titles)
+    found = readable(runs, lambda folder: open_results(folder).read(*parts).about)
+    titles = _distinct([folder.name for folder, _ in found])
+    labels = _labels([about.get("run", {}).get("choices", {}) for _, about in found], titles)
+    opened = lru_cache(_KEPT_OPEN)(OpenRun)
     return Sources(
         tuple(
-            Run(title, label, folder, results, Columns(results.columns))
-            for title, label, (folder, results) in zip(titles, labels, readable, strict=True)
+            Run(title, label, folder, about, opened)
+            for title, label, (folder, about) in zip(titles, labels, found, strict=True)
         ),
         tuple(read for read in map(_read_or_skip, findings) if read is not None),
     )

@@ -5,18 +5,22 @@ Plain files that link to each other.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+from markupsafe import Markup
 
 from attnaudit.core.output_files import check_file, check_writable, write_file
+from attnaudit.report import overview
 from attnaudit.report.examples import all_examples, example_data
-from attnaudit.report.overview import title
-from attnaudit.report.page import page_html
+from attnaudit.report.inline_data import as_json
+from attnaudit.report.page import MANY, asked_questions, heads_of, page_html, render
+from attnaudit.report.related_findings import RelatedFindings
+from attnaudit.report.run_data import RunData, of_each, run_data
 from attnaudit.results.results import Results
 
-_EXAMPLES_PER_PAGE = 200
+_EXAMPLES_PER_PAGE = 500
 _BYTES_PER_PAGE = 8_000_000  # of examples
 _BYTES_ON_INDEX = 4_000_000  # of examples, over all runs
 
@@ -24,7 +28,8 @@ _BYTES_ON_INDEX = 4_000_000  # of examples, over all runs
 def write_site(results: Sequence[Results], folder: Path, *, folders: Sequence[Path] = ()) -> Path:
     """Write index.html, run-1.html, run-1-2.html, …
 
-    A page opened from disk cannot load data from another file, so every page holds its own.
+    A page opened from disk cannot load data from another file, so every page holds its own; it is
+    computed once per run. With more than twelve runs, the first page is a table of all cards.
 
     Parameters
     ----------
@@ -40,32 +45,68 @@ def write_site(results: Sequence[Results], folder: Path, *, folders: Sequence[Pa
     Path
         The first page.
     """
-    folder = Path(folder)
-    check_site(folder)
-    names = [f"run-{index + 1}.html" for index in range(len(results))]
-    for index, (result, name) in enumerate(zip(results, names, strict=True)):
-        parts = _parts(all_examples(result))
-        further = [f"run-{index + 1}-{part + 1}.html" for part in range(1, len(parts))]
-        addresses = [name, *further]
-        for part, examples in enumerate(parts):
-            data = {"examples": examples, "rule": _rule(part, parts)}
-            others = [
-                (f"Examples, part {number + 1}", address)
-                for number, address in enumerate(addresses)
-                if number != part
-            ]
-            links = [("All runs", "index.html"), *others]
-            own = folders[index : index + 1]
-            html = page_html([result], [data], folders=own, links=links)
-            write_file(folder / addresses[part], html)
+    check_site(Path(folder))
+    return write_site_of(results, Path(folder), folders=folders)[0]
+
+
+def write_site_of(
+    results: Sequence[Results], folder: Path, *, folders: Sequence[Path] = ()
+) -> tuple[Path, int]:
+    """`write_site`, and how many runs are in it: damaged ones are named and left out."""
+    many = len(results) > MANY
     budget = _BYTES_ON_INDEX // max(len(results), 1)
-    first = [example_data(result, budget=budget) for result in results]
-    links = [
-        (f"{title(result)}: all examples", name)
-        for result, name in zip(results, names, strict=True)
-    ]
-    html = page_html(results, first, folders=folders, links=links)
-    return write_file(folder / "index.html", html)
+    findings = RelatedFindings()
+    runs: list[RunData] = []
+    shown: list[Path] = []
+
+    def make(_: int, result: Results) -> tuple[RunData, list[Markup]]:
+        first = {} if many else example_data(result, budget=budget)
+        return run_data(result, first), [as_json(each) for each in all_examples(result)]
+
+    for index, (run, examples) in of_each(results, make):
+        own = folders[index : index + 1]
+        _write_run(run, examples, folder, len(runs) + 1, findings.of(own))
+        shown += own
+        runs.append(_without_data(run) if many else run)
+    heads = heads_of(runs, overview.dimensions([run.choices for run in runs]))
+    names = [f"run-{number + 1}.html" for number in range(len(runs))]
+    if many:
+        html = render(
+            "site_index.html",
+            runs=list(zip(heads, names, strict=True)),
+            questions=asked_questions(heads),
+            data={},
+            scripts=(),
+        )
+    else:
+        titles = [f"{run.head['title']}: all examples" for run in runs]
+        links = list(zip(titles, names, strict=True))
+        html = page_html(runs, related=findings.of(shown), links=links)
+    return write_file(folder / "index.html", html), len(runs)
+
+
+def _write_run(
+    run: RunData, examples: Sequence[Markup], folder: Path, number: int, related: Markup
+) -> None:
+    """Write the pages of one run, which differ in their examples only."""
+    parts = _parts(examples)
+    further = [f"run-{number}-{part + 1}.html" for part in range(1, len(parts))]
+    addresses = [f"run-{number}.html", *further]
+    for part, texts in enumerate(parts):
+        block = f'{{"examples":[{",".join(texts)}],"rule":{as_json(_rule(part, parts))}}}'
+        others = [
+            (f"Examples, part {other + 1}", address)
+            for other, address in enumerate(addresses)
+            if other != part
+        ]
+        links = [("All runs", "index.html"), *others]
+        html = page_html([replace(run, examples=Markup(block))], related=related, links=links)
+        write_file(folder / addresses[part], html)
+
+
+def _without_data(run: RunData) -> RunData:
+    """What a table of all runs needs."""
+    return replace(run, charts=Markup(), tables=Markup(), examples=Markup())
 
 
 def check_site(folder: Path) -> None:
@@ -75,22 +116,19 @@ def check_site(folder: Path) -> None:
         check_file(path)
 
 
-def _parts(examples: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+def _parts(examples: Sequence[Markup]) -> list[Sequence[Markup]]:
     """The examples of each page, limited in number and bytes; at least one page."""
-    parts: list[list[dict[str, Any]]] = [[]]
-    size = 0
-    for example in examples:
-        length = len(json.dumps(example))
-        is_full = len(parts[-1]) == _EXAMPLES_PER_PAGE or size + length > _BYTES_PER_PAGE
-        if parts[-1] and is_full:
-            parts.append([])
+    starts, size = [0], 0
+    for number, example in enumerate(examples):
+        is_full = number - starts[-1] == _EXAMPLES_PER_PAGE or size + len(example) > _BYTES_PER_PAGE
+        if number > starts[-1] and is_full:
+            starts.append(number)
             size = 0
-        parts[-1].append(example)
-        size += length
-    return parts
+        size += len(example)
+    return [examples[start:end] for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
 
-def _rule(part: int, parts: list[list[dict[str, Any]]]) -> str:
+def _rule(part: int, parts: Sequence[Sequence[Markup]]) -> str:
     total = sum(map(len, parts))
     if len(parts) == 1:
         return f"All {total:,} examples that were kept whole."

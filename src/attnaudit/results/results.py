@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -27,7 +27,7 @@ class Results:
 
     Attributes
     ----------
-    columns : every value by column, in memory or in the file it was read from.
+    columns : every value by column, in memory or in the file it is read from.
     summaries : means with intervals, floors and ceilings, of all groups; see `summary`.
     examples : the examples that were kept whole, with words and attention.
     about : seed, classes, audits and measures used, and other facts; docs/store.md lists them.
@@ -71,6 +71,34 @@ class Results:
         if len(examples):
             examples = examples.sort_values("example_id", kind="stable", ignore_index=True)
         return cls(columns, summaries, examples, about)
+
+    @classmethod
+    def stored(cls, about: dict[str, Any], **read: Callable[[], Any]) -> Results:
+        """Results of which each part is read when it is first used.
+
+        Parameters
+        ----------
+        about : as for the class.
+        read : `columns`, `summaries` and `examples`, each a function that reads and checks it.
+        """
+        results = cls.__new__(cls)
+        results.__dict__.update(about=about, _read=read)
+        return results
+
+    if not TYPE_CHECKING:  # the attributes are declared above
+
+        def __getattr__(self, name: str) -> Any:
+            """A part that was not read yet."""
+            read = self.__dict__.get("_read", {}).get(name)
+            if read is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return self.__dict__.setdefault(name, read())
+
+    def read(self, *parts: str) -> Results:
+        """The same results, with these parts read and checked now; all parts if none is named."""
+        for part in parts or ("columns", "summaries", "examples"):
+            getattr(self, part)
+        return self
 
     @cached_property
     def values(self) -> pd.DataFrame:

@@ -87,8 +87,12 @@ def one_line_per_metric(lines: pd.DataFrame) -> pd.DataFrame:
     [['x', -1], ['y', 0]]
     """
     keys = [*METRIC_KEY, "group"] if "group" in lines else METRIC_KEY
-    lowest = lines.groupby(keys, observed=True, sort=False)["row"].transform("min")
-    return lines[lines["row"] == lowest]
+    metrics = list(zip(*(lines[key].to_numpy() for key in keys), strict=True))
+    rows = lines["row"].tolist()
+    lowest: dict[tuple[Any, ...], int] = {}
+    for metric, row in zip(metrics, rows, strict=True):
+        lowest[metric] = min(row, lowest.get(metric, row))
+    return lines[[lowest[metric] == row for metric, row in zip(metrics, rows, strict=True)]]
 
 
 def has_several_rows(lines: pd.DataFrame) -> pd.Series:

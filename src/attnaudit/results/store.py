@@ -11,12 +11,12 @@ import platform
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from attnaudit.core.errors import InputError
-from attnaudit.core.notices import notice
 from attnaudit.core.output_folders import write_folder
 from attnaudit.core.temporary import is_temporary
 from attnaudit.results.checksums import check_files, read_mark, write_json, write_mark
@@ -116,28 +116,6 @@ def _finished_runs_in(folder: Path) -> list[Path]:
         return []
 
 
-def load_readable(folders: Iterable[Path]) -> list[tuple[Path, Results]]:
-    """Load every run that can be read, in order; a notice names each of the others.
-
-    Raises
-    ------
-    InputError
-        If none can be read.
-    """
-    readable: list[tuple[Path, Results]] = []
-    errors: list[str] = []
-    for folder in folders:
-        try:
-            readable.append((folder, load_results(folder)))
-        except InputError as error:
-            errors.append(str(error))
-    if errors and not readable:
-        raise InputError("\n".join(errors))
-    for reason in errors:
-        notice(f"left out: {reason}")
-    return readable
-
-
 def save_results(results: Results, folder: Path, *, force: bool = False) -> Path:
     """Write results without a model to a folder of their own, complete or not at all.
 
@@ -200,18 +178,46 @@ def load_results(folder: str | Path) -> Results:
     ...     load_results(results.save(Path(folder) / "run")).values.equals(results.values)
     True
     """
+    return open_results(folder).read()
+
+
+def open_results(folder: str | Path) -> Results:
+    """Stored results whose tables are read, and compared with their checksums, when first used.
+
+    For many runs, or for those of which only the summary is needed; `load_results` reads all.
+
+    Parameters
+    ----------
+    folder : of a finished run, or of results that `Results.save` wrote.
+
+    Returns
+    -------
+    Results, with run.json as `about["run"]`. Using a part that is damaged raises an InputError.
+
+    Raises
+    ------
+    InputError
+        If the folder is not a complete run, or its run.json is damaged.
+    """
     folder = Path(folder)
     details = read_run(folder)
-    check_files(folder, details, (f"{name}.parquet" for name in TABLES))
     classes = len(details["about"]["classes"])
-    values = read_values(folder / "values.parquet", details["format"], classes)
-    summaries, examples = (
-        read_table(folder / f"{name}.parquet", name, classes) for name in TABLES[1:]
-    )
     about = {**details["about"], "run": details}
     if about.get("rules") != RULES:  # audited by a version whose rules of the card were others
         about.setdefault("earlier_card", read_earlier_card(folder / "card.json"))
-    return Results(values, summaries, examples, about=about)
+
+    def read(name: str) -> Any:
+        check_files(folder, details, [f"{name}.parquet"])
+        if name == "values":
+            return read_values(folder / "values.parquet", details["format"], classes)
+        return read_table(folder / f"{name}.parquet", name, classes)
+
+    return Results.stored(
+        about,
+        columns=partial(read, "values"),
+        summaries=partial(read, "summary"),
+        examples=partial(read, "examples"),
+    )
 
 
 def read_run(folder: Path, *, draft: bool = False) -> dict[str, Any]:

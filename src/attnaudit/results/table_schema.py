@@ -152,6 +152,8 @@ def _holds_text(frame: pd.DataFrame, column: str) -> bool:
     if column not in frame:
         return False
     values = frame[column]
+    if isinstance(values.dtype, pd.StringDtype):
+        return not values.isna().any()
     known = values.cat.categories if isinstance(values.dtype, pd.CategoricalDtype) else values
     return not values.isna().any() and all(isinstance(each, str) for each in known)
 
@@ -165,7 +167,8 @@ def _unequal(frame: pd.DataFrame, classes: int) -> list[str]:
 
     There is one weight per item and row, and one probability per class.
     """
-    for line in frame.itertuples():
+    lists = frame.drop(columns=["example_id", "query"])  # slow to iterate over, and checked
+    for line in lists.itertuples():
         count = len(line.tokens)
         attention = _numbers(line.attention)
         if not all(isinstance(each, str) for each in line.tokens):

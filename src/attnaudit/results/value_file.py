@@ -105,7 +105,10 @@ def read_columns(path: Path) -> ValueColumns:
     file = ValueFile(path)
     examples = file.examples()
     order = by_id(examples["example_id"])
-    columns = ValueColumns(examples.iloc[order], file.keys, lambda at: file.matrix(at)[order])
+    if np.array_equal(order, np.arange(len(order))):
+        columns = ValueColumns(examples, file.keys, file.matrix)
+    else:
+        columns = ValueColumns(examples.iloc[order], file.keys, lambda at: file.matrix(at)[order])
     columns.file = path
     return columns
 
@@ -127,8 +130,10 @@ class ValueFile:
             self.keys = keys_of(self._file.schema_arrow)
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
             raise self._damaged(str(error)) from error
-        if self._file.schema_arrow.remove_metadata() != value_schema(self.keys).remove_metadata():
+        schema = self._file.schema_arrow  # made from the file's at every access: slow
+        if schema.remove_metadata() != value_schema(self.keys).remove_metadata():
             raise self._damaged("its columns are not those of values")
+        self._names: list[str] = schema.names[len(EXAMPLE_COLUMNS) :]
 
     def examples(self) -> pd.DataFrame:
         """One line per example: example_id, label, predicted and length."""
@@ -136,8 +141,7 @@ class ValueFile:
 
     def matrix(self, indices: Sequence[int]) -> np.ndarray:
         """These value columns, (examples, len(indices)), in the order of the file."""
-        first = len(EXAMPLE_COLUMNS)
-        names = [self._file.schema_arrow.names[first + index] for index in indices]
+        names = [self._names[index] for index in indices]
         table = self._table(names)
         matrix = np.empty((len(table), len(names)))
         for place, name in enumerate(names):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from attnaudit.report.charts.kept_scores import kept_scores
 from attnaudit.report.inline_data import rounded
 
 LONGEST = 500  # words; all pairs of a longer text would take long, and add little
+_AT_ONCE = 2**21  # signs of pairs of words that are held in memory
 
 
 def measure_matrix(examples: pd.DataFrame) -> dict[str, Any]:
@@ -17,46 +20,54 @@ def measure_matrix(examples: pd.DataFrame) -> dict[str, Any]:
 
     Over the examples that were kept whole, of sites with one attention row.
     """
-    if not len(examples):
-        return {}
-    names: list[str] = []
-    taus: dict[tuple[str, str], list[float]] = {}
-    used = 0
-    for line in examples.itertuples():
-        scores = {
-            "attention": line.attention,
-            **{score["measure"]: score["values"] for score in line.scores},
-        }
-        count = len(line.tokens)
-        whole = {
-            name: np.asarray(values, dtype=float)
-            for name, values in scores.items()
-            if len(values) == count
-        }
-        if not 2 <= count <= LONGEST or "attention" not in whole:
-            continue
-        used += 1
-        names += [name for name in whole if name not in names]
-        for pair, tau in _taus(whole).items():
-            taus.setdefault(pair, []).append(tau)
+    alike = _alike(examples)
+    names = list(dict.fromkeys(name for _, measures in alike for name in measures))
+    # Two measures -> (number of the example, tau), from every group of examples alike.
+    taus: dict[tuple[str, str], list[tuple[np.ndarray, np.ndarray]]] = {}
+    for (_, measures), lines in alike.items():
+        numbers = np.array([number for number, _ in lines])
+        matrix = np.concatenate(list(_taus([scores for _, scores in lines])))
+        for i, a in enumerate(measures):
+            for j in range(i + 1, len(measures)):
+                taus.setdefault((a, measures[j]), []).append((numbers, matrix[:, i, j]))
     cells = []
-    for (a, b), values in taus.items():
-        known = np.array(values)[~np.isnan(values)]
+    for (a, b), parts in taus.items():
+        order = np.concatenate([numbers for numbers, _ in parts]).argsort()
+        values = np.concatenate([tau for _, tau in parts])[order]
+        known = values[~np.isnan(values)]
         if len(known):
             cells.append({"a": a, "b": b, "tau": rounded(known.mean()), "count": len(known)})
+    used = sum(map(len, alike.values()))
     return {"names": names, "cells": cells, "examples": used, "longest": LONGEST} if cells else {}
 
 
-def _taus(scores: dict[str, np.ndarray]) -> dict[tuple[str, str], float]:
-    """tau-b = Σ sign·sign / sqrt(untied pairs · untied pairs); NaN for a constant vector."""
-    names = list(scores)
-    above, below = np.triu_indices(len(next(iter(scores.values()))), 1)
-    order = [np.sign(values[above] - values[below]) for values in scores.values()]
-    signs = np.stack(order).astype(np.float32)
-    together = (signs @ signs.T).astype(float)
-    untied = np.diag(together)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        tau = together / np.sqrt(np.outer(untied, untied))
-    return {
-        (a, b): float(tau[i, j]) for i, a in enumerate(names) for j, b in enumerate(names) if i < j
-    }
+def _alike(
+    examples: pd.DataFrame,
+) -> dict[tuple[int, tuple[str, ...]], list[tuple[int, list[Any]]]]:
+    """(number of words, measures) -> the examples that have them: (number, scores)."""
+    alike: dict[tuple[int, tuple[str, ...]], list[tuple[int, list[Any]]]] = {}
+    for number, (count, named) in enumerate(kept_scores(examples)):
+        if not 2 <= count <= LONGEST:
+            continue
+        whole = {name: values for name, values in named.items() if len(values) == count}
+        if "attention" in whole:
+            alike.setdefault((count, tuple(whole)), []).append((number, list(whole.values())))
+    return alike
+
+
+def _taus(scores: list[list[Any]]) -> Iterator[np.ndarray]:
+    """(n, measures, measures) for some of the examples at a time.
+
+    tau-b = Σ sign·sign / sqrt(untied pairs · untied pairs); NaN for a constant vector.
+    """
+    measures, count = len(scores[0]), len(scores[0][0])
+    above, below = np.triu_indices(count, 1)
+    step = max(1, _AT_ONCE // (measures * len(above)))
+    for start in range(0, len(scores), step):
+        values = np.array(scores[start : start + step], dtype=float)  # (n, measures, words)
+        signs = np.sign(values[..., above] - values[..., below]).astype(np.float32)
+        # Whole numbers below 2²⁴, so exact in any order.
+        together = (signs @ signs.transpose(0, 2, 1)).astype(float)
+        untied = np.diagonal(together, axis1=1, axis2=2)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            yield together / np.sqrt(untied[:, :, None] * untied[:, None, :])

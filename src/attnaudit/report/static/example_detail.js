@@ -63,7 +63,7 @@ const exampleDetail = (() => {
         ? dom.select("Row", rows, view.row, (row) => change({ row: Number(row) })).element
         : null,
       dom.make("label", { class: "tick" }, tick, "Numbers"),
-      example.readout && play
+      unpack.isPlayable(example) && play
         ? dom.button("Play with this example", () => play(example.id), { class: "main" })
         : null,
     );
@@ -117,9 +117,7 @@ const exampleDetail = (() => {
     const hints = [
       "Darker is more, relative to the largest weight in the text.",
       ...(evidence.size ? ["Underlined words are the known evidence."] : []),
-      ...(example.readout || !play
-        ? []
-        : ["This example has no readout, so it cannot be played with."]),
+      ...(unpack.isPlayable(example) || !play ? [] : [notPlayable(example)]),
     ];
     return [
       dom.make("h3", {}, dom.word(example.id)),
@@ -131,6 +129,14 @@ const exampleDetail = (() => {
       reading,
       dom.make("p", { class: "soft small", text: hints.join(" ") }),
     ].filter(Boolean);
+  }
+
+  /** @param {Example} example */
+  function notPlayable(example) {
+    const longest = unpack.LONGEST_PLAYED.toLocaleString("en");
+    return example.readout
+      ? `Texts of more than ${longest} words cannot be played with.`
+      : "This example has no readout, so it cannot be played with.";
   }
 
   /**

@@ -5,7 +5,7 @@ const examples = (() => {
   const AT_ONCE = 40; // entries of the list
   const NOT_PLAYABLE =
     " There is no playground: the output layer is not linear in the attention, " +
-    "or weight lies on tokens that are not shown.";
+    "weight lies on tokens that are not shown, or the texts are too long.";
   const { className, compare, entry, isWrong, ordersFor } = exampleList;
 
   /**
@@ -29,7 +29,7 @@ const examples = (() => {
         `${example.id} ${example.query} ${example.tokens.join(" ")}`.toLowerCase(),
       ]),
     );
-    const isPlayable = data.examples.some((example) => example.readout);
+    const isPlayable = data.examples.some(unpack.isPlayable);
     let length = AT_ONCE;
     /** @type {PackedExample | null} */
     let chosen = null;

@@ -1,19 +1,22 @@
 // @ts-check
-// Words coloured by weight. Long texts are cut into pieces, drawn only when they come into view.
+// Words coloured by weight. Long texts are cut into pieces, drawn only when they come into view; of
+// very long ones, the words beyond the first are made on request.
 const heatmap = (() => {
   "use strict";
   const PIECE = 120; // words
+  const AT_ONCE = 20 * PIECE; // words of a text that are made at once
   const PARTS = ["first text", "second text"];
 
   /**
-   * The pieces of a text, each filled by draw(n) for its words.
+   * The pieces of a text, each filled by draw(n) for its words, from the first up to count.
    * @param {number} count
    * @param {(n: number) => HTMLElement} draw
    * @param {number[] | null} [pair] per word 0 or 1: the text of a pair it is in
+   * @param {number} [first]
    */
-  function pieces(count, draw, pair = null) {
+  function pieces(count, draw, pair = null, first = 0) {
     const out = [];
-    for (let start = 0; start < count; start += PIECE) {
+    for (let start = first; start < count; start += PIECE) {
       const piece = dom.make("span", { class: count > PIECE ? "piece" : "whole" });
       for (let n = start; n < Math.min(start + PIECE, count); n += 1) {
         if (pair && (n === 0 || pair[n] !== pair[n - 1]))
@@ -23,6 +26,19 @@ const heatmap = (() => {
       out.push(piece);
     }
     return out;
+  }
+
+  /**
+   * Says how many words of a long text are shown, with a button for more.
+   * @param {number} shown
+   * @param {number} count
+   * @param {() => void} more
+   */
+  function rest(shown, count, more) {
+    const text = `${shown.toLocaleString("en")} of ${count.toLocaleString("en")} words are shown. `;
+    const next = Math.min(AT_ONCE, count - shown).toLocaleString("en");
+    const button = dom.button(`Show ${next} more`, more, { class: "plain" });
+    return dom.make("p", { class: "rest soft", dir: "ltr" }, text, button);
   }
 
   /** @param {number | null} weight */
@@ -67,20 +83,24 @@ const heatmap = (() => {
       words[n] = element;
       return element;
     };
-    const element = dom.make(
-      "div",
-      {
-        class: "heatmap",
-        dir: "auto",
-        tabindex: "0",
-        role: "group",
-        "aria-label": `${name}: ${tokens.length} words. Arrow keys read their weights.`,
-      },
-      ...pieces(tokens.length, draw, pair),
-    );
+    const element = dom.make("div", {
+      class: "heatmap",
+      dir: "auto",
+      tabindex: "0",
+      role: "group",
+      "aria-label": `${name}: ${tokens.length} words. Arrow keys read their weights.`,
+    });
+    const drawMore = () => {
+      const start = words.length;
+      const end = Math.min(start + AT_ONCE, tokens.length);
+      element.querySelector(".rest")?.remove();
+      element.append(...pieces(end, draw, pair, start));
+      if (end < tokens.length) element.append(rest(end, tokens.length, drawMore));
+    };
+    drawMore();
     let current = -1;
     const point = (/** @type {number} */ n) => {
-      if (n < 0 || n >= tokens.length || n === current) return;
+      if (n < 0 || n >= words.length || n === current) return;
       words[current]?.classList.remove("current");
       current = n;
       words[n].classList.add("current");
@@ -97,8 +117,8 @@ const heatmap = (() => {
       const step = steps[event.key];
       if (step === undefined) return;
       event.preventDefault();
-      point(Math.min(Math.max(current + step, 0), tokens.length - 1));
-      words[current].scrollIntoView({ block: "nearest" });
+      point(Math.min(Math.max(current + step, 0), words.length - 1));
+      words[current]?.scrollIntoView({ block: "nearest" });
     });
     return { element };
   }

@@ -29,7 +29,7 @@ const page = (() => {
    */
   const examplesOf = (index) => dom.json(`examples-${index}`) || { examples: [], rule: "" };
   /** @param {number} index */
-  const playable = (index) => examplesOf(index).examples.filter((example) => example.readout);
+  const playable = (index) => examplesOf(index).examples.filter(unpack.isPlayable);
 
   /**
    * The parts of the page; one without content is not offered.

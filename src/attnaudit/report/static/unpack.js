@@ -4,6 +4,7 @@ const unpack = (() => {
   "use strict";
   const UNDEFINED = 65535; // stands for a score that is not defined
   const STEPS = 65534;
+  const LONGEST_PLAYED = 5000; // words; each is a button of the playground
 
   /** @param {string} text */
   function bytes(text) {
@@ -98,6 +99,18 @@ const unpack = (() => {
   const onMarks = (packed, row) => (packed.marks?.length ? ofRow(packed.marks, 1, row)[0] : null);
 
   /**
+   * Whether an example is short enough for the playground.
+   * @param {{tokens: string[]}} example
+   */
+  const isShort = ({ tokens }) => tokens.length <= LONGEST_PLAYED;
+
+  /**
+   * Whether an example can be played with.
+   * @param {PackedExample | Example} example
+   */
+  const isPlayable = (example) => Boolean(example.readout) && isShort(example);
+
+  /**
    * @param {PackedExample} packed
    * @returns {Example}
    */
@@ -115,5 +128,5 @@ const unpack = (() => {
     };
   }
 
-  return { example, float32, line };
+  return { LONGEST_PLAYED, example, float32, isPlayable, line };
 })();

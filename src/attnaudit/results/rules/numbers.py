@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -30,18 +31,22 @@ class Numbers:
     """
 
     def __init__(self, summaries: pd.DataFrame) -> None:
-        self._by_key: dict[tuple[str, str, str, str], Any] = {}
+        self._place: dict[tuple[str, str, str, str], int] = {}  # in the columns
         self.groups: dict[str, int] = {}
         self.count = 0
         lines = one_line_per_metric(summaries).drop_duplicates([*METRIC_KEY, "group"])
-        for line in lines.itertuples():
-            key = (str(line.group), str(line.audit), str(line.measure), str(line.metric))
-            self._by_key[key] = line
-            if line.group == ALL:
-                self.count = max(self.count, int(line.count))
+        self._columns = {str(name): lines[name].to_numpy().tolist() for name in lines}
+        keys = (map(str, self._columns[name]) for name in ("group", *METRIC_KEY))
+        for place, (key, count) in enumerate(
+            zip(zip(*keys, strict=True), self._columns["count"], strict=True)
+        ):
+            group, audit, measure, metric = key
+            self._place[group, audit, measure, metric] = place
+            if group == ALL:
+                self.count = max(self.count, int(count))
             else:
-                self.groups[str(line.group)] = int(line.count)
-        self._audits = list(dict.fromkeys(key[1] for key in self._by_key))
+                self.groups[group] = int(count)
+        self._audits = list(dict.fromkeys(key[1] for key in self._place))
 
     def __call__(self, name: str, group: str = ALL) -> Finding | None:
         """The number "audit/metric" or "audit/metric@measure" of a group, if it decides anything.
@@ -78,7 +83,10 @@ class Numbers:
         audit, _, rest = name.partition("/")
         metric, _, measure = rest.partition("@")
         stored_audit = resolve_audit_name(audit, self._audits) or audit
-        return self._by_key.get((group, stored_audit, measure, metric))
+        place = self._place.get((group, stored_audit, measure, metric))
+        if place is None:
+            return None
+        return SimpleNamespace(**{name: column[place] for name, column in self._columns.items()})
 
     @staticmethod
     def _values(line: Any) -> int:

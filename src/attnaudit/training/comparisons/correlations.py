@@ -157,7 +157,7 @@ def _points(folders: Sequence[Path], x: tuple[str, Number], y: tuple[str, Number
     # Label of a model -> training -> both numbers.
     trainings: dict[str, dict[str, tuple[float, float]]] = {}
     for folder, identity in zip(folders, identities(folders), strict=True):
-        results = store.load_results(folder)
+        results = store.open_results(folder)  # only its summary is read
         of_model = trainings.setdefault(identity.label, {})
         before = of_model.get(identity.training, (math.nan, math.nan))
         new = x[1](folder, results), y[1](folder, results)

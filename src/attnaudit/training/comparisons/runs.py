@@ -14,12 +14,14 @@ from attnaudit.results.questions import Question
 from attnaudit.results.results import Results
 from attnaudit.results.rows import EVERY_ROW, METRIC_KEY, mean_over_rows, one_line_per_metric
 from attnaudit.results.store import load_results
+from attnaudit.results.value_columns import Key
 from attnaudit.statistics import bootstrap
 from attnaudit.statistics.inference import Spread, length_matched
 
 KEY = [*METRIC_KEY, "row"]
 MATCHED = "matched by length"
 _CHUNK = 256  # metrics whose resamples by length are held in memory at once
+_BLOCK_BYTES = 2**25  # of values of a run that are compared at once
 
 
 class Comparison(NamedTuple):
@@ -123,50 +125,44 @@ def compare_values(first: Results, second: Results, *, seed: int = 0) -> pd.Data
     examples, they are between texts of similar length (`matched by length`), since tau, its
     significance and entropy depend on length.
     """
-    a, b = _wide(first), _wide(second)
-    shared = [column for column in a.columns if column in b.columns]
-    together = a.index.intersection(b.index)
-    paired = len(together) == len(a) == len(b) and _same_texts(first, second)
+    shared = _shared(first, second)
     if not shared:
         return pd.DataFrame(columns=[*KEY, "first", "second", "difference", "low", "high", "how"])
+    ids = [run.columns.examples["example_id"].tolist() for run in (first, second)]
+    paired = ids[0] == ids[1] and _same_texts(first, second)
+    lengths = [run.columns.examples["length"].to_numpy() for run in (first, second)]
+    width = max(1, _BLOCK_BYTES // (8 * max(map(len, ids))))
+    width = width if paired else min(width, _CHUNK)
     lines = []
-    ends: list[Spread]
-    if paired:
-        gaps = torch.from_numpy(
-            a.loc[together, shared].to_numpy(float) - b.loc[together, shared].to_numpy(float)
-        )
-        interval = bootstrap(gaps, limits=_gap_limits(first, second, shared), seed=seed)
-        ends = [
-            Spread(float(e), float(low), float(high))
-            for e, low, high in zip(*interval[:3], strict=True)
-        ]
-    else:
-        sizes = _lengths(first).loc[a.index].to_numpy(), _lengths(second).loc[b.index].to_numpy()
-        ends = []
-        for start in range(0, len(shared), _CHUNK):  # the same draws for every chunk
-            chunk = shared[start : start + _CHUNK]
-            values = [frame[chunk].to_numpy(float) for frame in (a, b)]
-            ends += length_matched(values[0], sizes[0], values[1], sizes[1], seed=seed)
-    for column, (difference, low, high) in zip(shared, ends, strict=True):
-        means = [
-            float(np.nanmean(frame[column])) if frame[column].notna().any() else np.nan
-            for frame in (a, b)
-        ]
-        lines.append(
-            {
-                **dict(zip(KEY, column, strict=True)),
-                "first": means[0],
-                "second": means[1],
-                "difference": difference,
-                "low": low,
-                "high": high,
-                "how": "paired" if paired else MATCHED,
-            }
-        )
+    for start in range(0, len(shared), width):  # the same draws for every chunk
+        chunk = shared[start : start + width]
+        a, b = _values(first, chunk), _values(second, chunk)
+        ends: list[Spread]
+        if paired:
+            gaps = torch.from_numpy(a - b)
+            interval = bootstrap(gaps, limits=_gap_limits(first, second, chunk), seed=seed)
+            ends = [
+                Spread(float(e), float(low), float(high))
+                for e, low, high in zip(*interval[:3], strict=True)
+            ]
+        else:
+            ends = list(length_matched(a, lengths[0], b, lengths[1], seed=seed))
+        for place, (key, (difference, low, high)) in enumerate(zip(chunk, ends, strict=True)):
+            lines.append(
+                {
+                    **dict(zip(KEY, key, strict=True)),
+                    "first": float(np.nanmean(a[:, place])),
+                    "second": float(np.nanmean(b[:, place])),
+                    "difference": difference,
+                    "low": low,
+                    "high": high,
+                    "how": "paired" if paired else MATCHED,
+                }
+            )
     return pd.DataFrame(lines)
 
 
-def _gap_limits(first: Results, second: Results, columns: list[tuple]) -> torch.Tensor:
+def _gap_limits(first: Results, second: Results, columns: list[Key]) -> torch.Tensor:
     """The smallest and largest possible difference in each metric, (M,2); NaN if unknown."""
     limits = []
     for audit, _, metric, _ in columns:
@@ -185,26 +181,36 @@ def limits_of(about: dict, audit: str, metric: str) -> tuple[float, float] | Non
     return None if scale is None else (float(scale[0]), float(scale[1]))
 
 
-def _wide(results: Results) -> pd.DataFrame:
-    """One line per example, one column per metric that some example has."""
-    values = results.columns
-    examples = pd.Index(values.examples["example_id"])
-    matrix = values.matrix()
-    parts = {
-        key: matrix[:, index]
-        for index, key in enumerate(values.keys)
-        if not np.isnan(matrix[:, index]).all()
-    }
-    rows: dict[tuple[str, str, str], list[int]] = {}
-    for index, key in enumerate(values.keys):
-        if key in parts:
-            rows.setdefault(key[:3], []).append(index)
-    means = {
-        (*key, EVERY_ROW): mean_over_rows(matrix[:, indices])
-        for key, indices in rows.items()
-        if len(indices) > 1
-    }
-    return pd.DataFrame({**parts, **means}, index=examples)
+def _shared(first: Results, second: Results) -> list[Key]:
+    """The metrics of which both runs have some value; after those of rows, the means over rows."""
+    defined = [_defined(run) for run in (first, second)]
+    return [key for key in defined[0] if key in defined[1]]
+
+
+def _defined(results: Results) -> dict[Key, None]:
+    """The columns that some example has a value in, and the means over several of them."""
+    rows: dict[tuple[str, str, str], int] = {}
+    defined: dict[Key, None] = {}
+    for keys, matrix in results.columns.blocks():
+        for key, is_known in zip(keys, ~np.isnan(matrix).all(0), strict=True):
+            if is_known:
+                defined[key] = None
+                rows[key[:3]] = rows.get(key[:3], 0) + 1
+    means = {(*metric, EVERY_ROW): None for metric, count in rows.items() if count > 1}
+    return {**defined, **means}
+
+
+def _values(results: Results, keys: list[Key]) -> np.ndarray:
+    """The values (examples, keys) of these metrics, of row `EVERY_ROW` the mean over rows."""
+    columns = results.columns
+    values = np.empty((len(columns), len(keys)))
+    for place, key in enumerate(keys):
+        values[:, place] = (
+            mean_over_rows(columns.matrix(columns.rows_of(*key[:3])))
+            if key[3] == EVERY_ROW
+            else columns.column(key)
+        )
+    return values
 
 
 def _same_texts(first: Results, second: Results) -> bool:
@@ -218,7 +224,3 @@ def _same_texts(first: Results, second: Results) -> bool:
         run.columns.examples.set_index("example_id")[["label", "length"]] for run in (first, second)
     ]
     return examples[0].equals(examples[1])
-
-
-def _lengths(results: Results) -> pd.Series:
-    return results.columns.examples.set_index("example_id")["length"]

@@ -11,6 +11,8 @@ import pandas as pd
 
 from attnaudit.core.errors import InputError
 from attnaudit.results import store
+from attnaudit.results.results import Results
+from attnaudit.results.value_columns import Key
 from attnaudit.statistics.inference import over_seeds
 from attnaudit.training.comparisons.runs import KEY, limits_of
 from attnaudit.training.comparisons.same_model import Identity, identities
@@ -94,15 +96,18 @@ def _label(identity: Identity, sample: int | None, samples: Sequence[int | None]
 
 
 def _lines(model: str, trainings: dict[int, list[Path]], seed: int) -> pd.DataFrame:
-    numbers = [_numbers(trainings[number]) for number in sorted(trainings)]
-    abouts = [store.load_results(run).about for runs in trainings.values() for run in runs]
+    opened = {number: [*map(store.open_results, runs)] for number, runs in trainings.items()}
+    results = [opened[number] for number in sorted(opened)]
+    abouts = [run.about for runs in opened.values() for run in runs]
     lines = []
-    for key in dict.fromkeys(key for part in numbers for key in part):
-        having = [part[key] for part in numbers if key in part and part[key].notna().any()]
+    every_key = (key for runs in results for run in runs for key in run.columns.keys)
+    for key in dict.fromkeys(every_key):
+        columns = [_column(runs, key) for runs in results]
+        having = [column for column in columns if column is not None]
         line = {"model": model, **dict(zip(KEY, key, strict=True))}
         if not having:
             unknown = dict.fromkeys(("mean", "low", "high", "least", "largest"), np.nan)
-            lines.append({**line, **unknown, "seeds": 0, "of": len(numbers)})
+            lines.append({**line, **unknown, "seeds": 0, "of": len(columns)})
             continue
         together = pd.concat(having, axis=1)  # aligned by text: all seeds see the same texts
         scales = (limits_of(about, str(key[0]), str(key[2])) for about in abouts)
@@ -118,20 +123,17 @@ def _lines(model: str, trainings: dict[int, list[Path]], seed: int) -> pd.DataFr
                 "least": float(means.min()),
                 "largest": float(means.max()),
                 "seeds": len(having),
-                "of": len(numbers),
+                "of": len(columns),
             }
         )
     return pd.DataFrame(lines)
 
 
-def _numbers(runs: Sequence[Path]) -> dict[tuple, pd.Series]:
-    """Each metric by text, from the first of these runs of one training that has it."""
-    numbers: dict[tuple, pd.Series] = {}
+def _column(runs: Sequence[Results], key: Key) -> pd.Series | None:
+    """A metric by text, from the first of these runs of one training that has it; else None."""
     for run in runs:
-        columns = store.load_results(run).columns
-        examples = pd.Index(columns.examples["example_id"])
-        for key in columns.keys:
-            values = pd.Series(columns.column(key), index=examples)
-            if key not in numbers or not numbers[key].notna().any():
-                numbers[key] = values
-    return numbers
+        if run.columns.has(key):
+            values = run.columns.column(key)
+            if not np.isnan(values).all():
+                return pd.Series(values, index=pd.Index(run.columns.examples["example_id"]))
+    return None
