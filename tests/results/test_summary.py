@@ -19,7 +19,8 @@ from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results.results import Results
 from attnaudit.results.rows import EVERY_ROW
-from attnaudit.results.summary import ALL, summarise
+from attnaudit.results.groups import ALL
+from attnaudit.results.summary import summarise
 from attnaudit.results.value_table import COLUMNS, Key, Table
 
 DECLARED = {

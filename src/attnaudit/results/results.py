@@ -65,9 +65,10 @@ class Results:
         from attnaudit.results.summary import summarise
 
         matrix, keys = table.wide()
-        predicted = table.examples()["predicted"].to_numpy()
+        predicted, labels = (table.examples()[name].to_numpy() for name in ("predicted", "label"))
+        classes, seed = about["classes"], about["seed"]
         summaries = summarise(
-            matrix, keys, predicted, about["classes"], declarations, seed=about["seed"]
+            matrix, keys, predicted, classes, declarations, seed=seed, labels=labels
         )
         examples = pd.DataFrame([example for batch in drawn for example in batch])
         if len(examples):
@@ -95,7 +96,8 @@ class Results:
 
         Parameters
         ----------
-        group : "all" examples, or the name of a predicted class.
+        group : "all" examples, the name of a predicted class, or, if labels are known, "right
+            decisions" or "wrong decisions".
         """
         part = self.summaries[self.summaries["group"] == group]
         return part.drop(columns="group").reset_index(drop=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attnaudit.results.card import Answer, Finding
+from attnaudit.results.groups import describe_group
 from attnaudit.results.number_formats import percent
 from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question
 from attnaudit.results.rules.judging import (
@@ -12,7 +13,7 @@ from attnaudit.results.rules.judging import (
     OPEN,
     TOO_WIDE,
     Judgement,
-    in_class,
+    in_group,
     judge,
     make_answer,
     worst,
@@ -39,7 +40,7 @@ def points(numbers: Numbers) -> Answer:
         judge(numbers, question, name) for name in (carried, placed, against)
     )
     # A top word that does nothing is no reason for a no: words may back each other up.
-    top = judge(numbers, question, support, in_classes=False)
+    top = judge(numbers, question, support, groups=())
     reason = _why_unknown(numbers, contrast, carried)
     if contrast is None or reason is not None:
         return make_answer(question, UNKNOWN, reason or "", findings)
@@ -55,7 +56,7 @@ def points(numbers: Numbers) -> Answer:
         because = _against(deciding)
     elif deciding.finding.name.endswith("/support@attention"):
         because += f"; {_IDLE_TOP}"
-    addition = in_class(deciding) or (OPEN if deciding.is_open else "")
+    addition = in_group(deciding) or (OPEN if deciding.is_open else "")
     return make_answer(
         question,
         answer,
@@ -105,7 +106,7 @@ def _partly(judgement: Judgement, *, is_against: bool) -> str:
     """What the verdict says of a "partly"."""
     if judgement.group:
         can = "may not point" if judgement.is_open else "does not point"
-        return f"for texts predicted {judgement.group!r} it {can} at the words the model uses"
+        return f"for {describe_group(judgement.group)} it {can} at the words the model uses"
     if judgement.is_open:
         return f"how well it points at the words the model uses is unclear {TOO_WIDE}"
     if is_against:
