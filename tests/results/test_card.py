@@ -461,6 +461,22 @@ def test_an_other_story_for_one_class_is_no_clean_yes() -> None:
     assert "predicted 'b'" in found.because
 
 
+@pytest.mark.parametrize("group", ["right decisions", "wrong decisions"])
+def test_right_and_wrong_decisions_are_groups_like_classes(group: str) -> None:
+    found = answer(Question.MATTERS, *shuffled(0.5), *shuffled(0.0, group=group))
+    assert found.answer == PARTLY
+    assert f"but not for {group}" in found.because
+    assert f"for {group} the weights barely matter" in found.partly
+
+
+def test_accuracy_is_not_judged_among_wrong_decisions() -> None:
+    """Uniform attention can lose none of them: a rule that asked would never say yes."""
+    name = "uniform_attention/accuracy_drop"
+    lines = [line(name, 0.5), line(name, 0.5, group="a"), line(name, -0.5, group="wrong decisions")]
+    assert answer(Question.NEEDED, *lines).answer == YES
+    assert answer(Question.NEEDED, *lines, line(name, -0.5, group="b")).answer == PARTLY
+
+
 def test_a_class_with_few_texts_is_named() -> None:
     small = {**line("permutation/tvd_median", 0.5, group="rare"), "count": 3}
     card = card_of(*shuffled(0.5), *shuffled(0.5, group="usual"), small)

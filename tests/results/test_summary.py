@@ -17,9 +17,9 @@ from attnaudit.audits.declaration import Declaration, Metric
 from attnaudit.core.contract import Batch, Record
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
+from attnaudit.results.groups import ALL
 from attnaudit.results.results import Results
 from attnaudit.results.rows import EVERY_ROW
-from attnaudit.results.groups import ALL
 from attnaudit.results.summary import summarise
 from attnaudit.results.value_table import COLUMNS, Key, Table
 
