@@ -283,6 +283,16 @@ def test_the_reason_says_how_far_both_go() -> None:
     )
 
 
+def test_what_leave_one_out_reaches_is_shown_and_decides_nothing() -> None:
+    within_reach = line("top_words/contrast@leave_one_out", 0.8)
+    for place in (0.2, 0.4, 0.9):
+        alone = answer(Question.POINTS, *pointed(place))
+        found = answer(Question.POINTS, *pointed(place), within_reach)
+        assert found.answer == alone.answer
+        assert "(leave-one-out's words: 80 %)" in found.because
+        assert "leave-one-out" not in alone.because
+
+
 # is it the only story? ----------------------------------------------------------------------------
 
 

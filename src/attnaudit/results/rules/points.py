@@ -24,14 +24,21 @@ _WITHOUT, _ONLY = "top_words/comprehensiveness@attention", "top_words/sufficienc
 _CHOSEN = "top_words/searched_exactly"  # known for every text that the audit chose
 _MIN_ROOM = 0.2  # log-odds between random words and the best ones, to tell good from bad
 _IDLE_TOP = "the most attended word itself hardly counts"
-_WITNESSES = ("agreement/tau@leave_one_out", "agreement/tau@gradient", "redundancy/hidden_flip")
+# The best words are found by a search: leave-one-out shows how near to them a ranking can come.
+_WITHIN_REACH = "top_words/contrast@leave_one_out"
+_WITNESSES = (
+    _WITHIN_REACH,
+    "agreement/tau@leave_one_out",
+    "agreement/tau@gradient",
+    "redundancy/hidden_flip",
+)
 
 
 def points(numbers: Numbers) -> Answer:
     """Answer from what the top words say on their own and the rest without them.
 
     That is placed between random words and the best words that can be found. The polarity of the
-    top word may make it worse. Rank correlations are shown and decide nothing.
+    top word may make it worse. Rank correlations, and what leave-one-out reaches, decide nothing.
     """
     question = Question.POINTS
     carried, placed, support, against = question.thresholds
@@ -88,9 +95,10 @@ def _how_far(numbers: Numbers, contrast: Finding, place: Judgement | None) -> st
     if place is not None:
         share += f" ({percent(max(place.finding.value, 0.0))} in the mean text)"
     words = f"the most attended words are {share} of the way from random to the best"
-    if without is None or only is None:
-        return words
-    return f"{words} words: {_share(without)} when left out, {_share(only)} when kept alone"
+    if without is not None and only is not None:
+        words += f" words: {_share(without)} when left out, {_share(only)} when kept alone"
+    reached = numbers(_WITHIN_REACH)
+    return words if reached is None else f"{words} (leave-one-out's words: {_share(reached)})"
 
 
 def _share(finding: Finding) -> str:
