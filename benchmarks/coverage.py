@@ -27,6 +27,7 @@ from attnaudit.statistics.seeds import over_seeds_of_columns
 SIMULATIONS = 4000
 FEWER_SIMULATIONS = 2000  # where each takes more memory or time
 RESAMPLES = 1000
+MOST = 0.97  # an interval that covers more is conservative, and says so
 SIZES = (10, 20, 30, 50, 100, 200, 500)
 PAGE = Path(__file__).parents[1] / "docs/statistics.md"
 TABLE = PAGE.with_name("coverage.csv")
@@ -237,7 +238,8 @@ def markdown(table: pd.DataFrame) -> str:
         if line["shown"] < 0.5:
             return "withheld"
         share = "" if line["shown"] > 0.995 else f" ({line['shown']:.0%} shown)"
-        return f"{line['coverage']:.3f}{share}".lstrip("0")
+        mark = "⁺" if line["coverage"] > MOST else ""
+        return f"{line['coverage']:.3f}{mark}{share}".lstrip("0")
 
     wide = table.assign(cell=table.apply(cell, axis=1)).pivot(
         index="interval", columns="n", values="cell"

@@ -122,7 +122,9 @@ def main() -> None:
         "--unseen", action="store_true", help="the models of unseen.py: after rules are frozen"
     )
     options = parser.parse_args()
-    names = [entry.name for entry in (unseen() if options.unseen else zoo())]
+    entries = unseen() if options.unseen else zoo()
+    # The half that the error rates are of comes first, in case the run is interrupted.
+    names = [entry.name for entry in sorted(entries, key=lambda entry: entry.half != "held out")]
     chosen = [name for name in names if name.startswith(tuple(options.only) or "")]
     tasks = [(name, options.out, tuple(options.texts)) for name in chosen]
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:

@@ -30,6 +30,7 @@ from attnaudit.report.run_sources import _KEPT_OPEN, gather
 from attnaudit.results import store
 from attnaudit.results.results import Results
 from attnaudit.results.value_columns import ValueColumns
+from attnaudit.results.value_file import read_columns
 from attnaudit.statistics import kendall
 from attnaudit.training import correlate
 from finished_runs import altered, edit_run, finished
@@ -60,10 +61,9 @@ class Reader:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.alive: weakref.WeakSet[ValueColumns] = weakref.WeakSet()
         self.most = self.opened = self.largest = 0
-        real = ValueColumns.from_file.__func__  # type: ignore[attr-defined]
 
-        def from_file(cls: type[ValueColumns], path: Path) -> ValueColumns:
-            columns = real(cls, path)
+        def read_and_count(path: Path) -> ValueColumns:
+            columns = read_columns(path)
             self.alive.add(columns)
             gc.collect()
             self.opened += 1
@@ -77,7 +77,7 @@ class Reader:
             columns._read = counted
             return columns
 
-        monkeypatch.setattr(ValueColumns, "from_file", classmethod(from_file))
+        monkeypatch.setattr("attnaudit.results.table_schema.read_columns", read_and_count)
 
 
 @pytest.mark.parametrize("site", [False, True])

@@ -283,6 +283,16 @@ def test_the_reason_says_how_far_both_go() -> None:
     )
 
 
+def test_what_leave_one_out_reaches_is_shown_and_decides_nothing() -> None:
+    within_reach = line("top_words/contrast@leave_one_out", 0.8)
+    for place in (0.2, 0.4, 0.9):
+        alone = answer(Question.POINTS, *pointed(place))
+        found = answer(Question.POINTS, *pointed(place), within_reach)
+        assert found.answer == alone.answer
+        assert "(leave-one-out's words: 80 %)" in found.because
+        assert "leave-one-out" not in alone.because
+
+
 # is it the only story? ----------------------------------------------------------------------------
 
 
@@ -459,6 +469,22 @@ def test_an_other_story_for_one_class_is_no_clean_yes() -> None:
     found = answer(Question.ONLY_STORY, *far(0.1), *of_class)
     assert found.answer == PARTLY
     assert "predicted 'b'" in found.because
+
+
+@pytest.mark.parametrize("group", ["right decisions", "wrong decisions"])
+def test_right_and_wrong_decisions_are_groups_like_classes(group: str) -> None:
+    found = answer(Question.MATTERS, *shuffled(0.5), *shuffled(0.0, group=group))
+    assert found.answer == PARTLY
+    assert f"but not for {group}" in found.because
+    assert f"for {group} the weights barely matter" in found.partly
+
+
+def test_accuracy_is_not_judged_among_wrong_decisions() -> None:
+    """Uniform attention can lose none of them: a rule that asked would never say yes."""
+    name = "uniform_attention/accuracy_drop"
+    lines = [line(name, 0.5), line(name, 0.5, group="a"), line(name, -0.5, group="wrong decisions")]
+    assert answer(Question.NEEDED, *lines).answer == YES
+    assert answer(Question.NEEDED, *lines, line(name, -0.5, group="b")).answer == PARTLY
 
 
 def test_a_class_with_few_texts_is_named() -> None:

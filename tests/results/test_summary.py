@@ -17,9 +17,10 @@ from attnaudit.audits.declaration import Declaration, Metric
 from attnaudit.core.contract import Batch, Record
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import Glass, glass_batch
+from attnaudit.results.groups import ALL
 from attnaudit.results.results import Results
 from attnaudit.results.rows import EVERY_ROW
-from attnaudit.results.summary import ALL, summarise
+from attnaudit.results.summary import summarise
 from attnaudit.results.value_columns import COLUMNS, Key
 from attnaudit.results.value_table import Table
 

@@ -92,14 +92,14 @@ def furthest(
         `strict_exact`: the same with the tolerances of `strict_epsilon`. Without a readout they are
         NaN, except where the two tolerances are the same within 5 %.
     """
-    alpha, jsd, upper, is_exact = alternative(
-        model, record, seed, epsilon=epsilon, fidelity=fidelity
+    strict = strict_epsilon(record, epsilon)
+    (alpha, jsd, upper, is_exact), strict_jsd, strict_upper = _with_strict(
+        model, record, seed, epsilon, strict, fidelity
     )
     largest = unconstrained(record)
     logits = model.decode(record, alpha.to(record.alpha.dtype))
     probs = masking.probabilities(logits, record.batch.classes)
     any_or_nan = largest.where(largest > 0, torch.nan)
-    strict_jsd, strict_upper = _strict(record, jsd, upper, epsilon, fidelity)
     strict_exact = (strict_jsd >= strict_upper - 1e-12).double()
     return {
         ("", "jsd"): jsd,
@@ -138,16 +138,32 @@ def strict_epsilon(record: Record, epsilon: float) -> Tensor:
     return fallen.clamp(0.0, epsilon)
 
 
-def _strict(
-    record: Record, jsd: Tensor, upper: Tensor, epsilon: float, fidelity: str
-) -> tuple[Tensor, Tensor]:
-    """JSD and upper bound (B,) for the tolerances of `strict_epsilon`; neither is above its own."""
-    tolerance = strict_epsilon(record, epsilon)
-    if fidelity == "corrected" and record.readout is not None:
-        answer = _exact(record, tolerance)
-        return torch.minimum(answer.jsd, jsd), torch.minimum(answer.upper, upper)
-    same = tolerance >= _SAME * epsilon
-    return jsd.where(same, torch.nan), upper.where(same, torch.nan)
+def _with_strict(
+    model: AttentionModel,
+    record: Record,
+    seed: int,
+    epsilon: float,
+    strict: Tensor,
+    fidelity: str,
+) -> tuple[Answer, Tensor, Tensor]:
+    """The answer within epsilon, and JSD and upper bound (B,) within `strict` (B,).
+
+    Neither of the strict ones is above that within epsilon.
+    """
+    FIDELITY.check("fidelity", fidelity)
+    if fidelity != "corrected" or record.readout is None:
+        found = alternative(model, record, seed, epsilon=epsilon, fidelity=fidelity)
+        _, jsd, upper, _ = found
+        same = strict >= _SAME * epsilon
+        return found, jsd.where(same, torch.nan), upper.where(same, torch.nan)
+    # Both in one call: much of its cost does not depend on the number of examples.
+    both = _exact(record, torch.stack([torch.full_like(strict, epsilon), strict]))
+    (alpha, _), (jsd, strict_jsd), (upper, strict_upper), (is_exact, _) = (
+        part.chunk(2) for part in (both.alpha, both.jsd, both.upper, both.exact)
+    )
+    found = (alpha[:, None], jsd, upper, is_exact)
+    _ANSWERS.setdefault(record, {})[id(model), seed, epsilon, fidelity] = found
+    return found, torch.minimum(strict_jsd, jsd), torch.minimum(strict_upper, upper)
 
 
 def alternative(
@@ -174,22 +190,23 @@ def _answer(
     model: AttentionModel, record: Record, seed: int, epsilon: float, fidelity: str
 ) -> Answer:
     if fidelity == "corrected" and record.readout is not None:
-        answer = _exact(record, epsilon)
+        answer = _exact(record, torch.full_like(record.alpha[:, 0, 0], epsilon).double()[None])
         return answer.alpha[:, None], answer.jsd, answer.upper, answer.exact
     settings = gradient_search.SETTINGS[fidelity]
     alpha, jsd = gradient_search.search(model, record, seed, epsilon=epsilon, settings=settings)
     return alpha, jsd, unconstrained(record), torch.zeros_like(jsd, dtype=torch.bool)
 
 
-def _exact(record: Record, epsilon: float | Tensor) -> exact.Furthest:
-    """The answer from the readout, which the record must have."""
-    assert record.readout is not None
+def _exact(record: Record, epsilons: Tensor) -> exact.Furthest:
+    """The answers for one tolerance after the other, (T,B) -> (T·B,), from the readout."""
+    assert record.readout is not None  # whoever calls this has checked it
+    times, classes = len(epsilons), record.batch.classes
     return exact.furthest(
-        record.alpha[:, 0].double(),
-        record.readout.double(),
-        record.mask[:, 0],
-        epsilon=epsilon,
-        classes=record.batch.classes,
+        record.alpha[:, 0].double().repeat(times, 1),
+        record.readout.double().repeat(times, 1, 1),
+        record.mask[:, 0].repeat(times, 1),
+        epsilon=epsilons.flatten(),
+        classes=None if classes is None else classes.repeat(times, 1),
     )
 
 

@@ -17,6 +17,7 @@ from attnaudit.exact.linear_program import maximise
 from attnaudit.exact.polish import corrected
 
 _STEPS = 14
+_TRIAL, _KEPT = 2, 3  # after so many steps, only the furthest ones of each example go on
 _GAIN = 1e-8  # smaller gains are noise
 _LENGTHS = (1.0, 0.3, 0.05)
 _CLASSES = 7  # the most probable ones on their own, the others together
@@ -32,6 +33,8 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
     far = statistics.jsd(alpha, given.alpha[example])
     since = torch.zeros_like(example)  # steps without progress
     for step in range(_STEPS):
+        if step == _TRIAL:
+            since = since.where(_among_furthest(far.view(-1, count)).flatten(), len(_LEAST))
         busy = (since < len(_LEAST)).nonzero()[:, 0]
         if not len(busy):
             break
@@ -46,15 +49,26 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
     return alpha.view_as(starts)[torch.arange(len(best), device=best.device), best]
 
 
+def _among_furthest(far: Tensor) -> Tensor:
+    """Which (B,M) are among the `_KEPT` furthest of their example, the first of equal ones."""
+    ranks = far.round(decimals=8).argsort(dim=-1, descending=True, stable=True).argsort(-1)
+    return ranks < _KEPT
+
+
 def _towards(
     given: Prepared, epsilon: Tensor, alpha: Tensor, target: Tensor
 ) -> tuple[Tensor, Tensor]:
     """The furthest feasible attention (B,N) towards the target, and its distance (B,)."""
+    count = len(_LENGTHS)
+    example = torch.arange(len(alpha), device=alpha.device).repeat(count)
+    many, tolerance = given.rows(example), epsilon[example]
+    lengths = torch.tensor(_LENGTHS, dtype=alpha.dtype, device=alpha.device)[:, None, None]
+    candidates = corrected(many, tolerance, (alpha + lengths * (target - alpha)).flatten(0, 1))
+    reached = statistics.jsd(candidates, many.alpha)
+    reached = reached.where(many.moved(candidates) <= tolerance, -1.0).view(count, -1)
     best, furthest = alpha, torch.full_like(epsilon, -1.0)
-    for length in _LENGTHS:
-        candidate = corrected(given, epsilon, alpha + length * (target - alpha))
-        far = statistics.jsd(candidate, given.alpha)
-        better = (given.moved(candidate) <= epsilon) & (far > furthest + _GAIN)
+    for candidate, far in zip(candidates.view(count, *alpha.shape), reached, strict=True):
+        better = far > furthest + _GAIN
         best = torch.where(better[:, None], candidate, best)
         furthest = torch.where(better, far, furthest)
     return best, furthest

@@ -16,11 +16,12 @@ from attnaudit.exact.inputs import Prepared, chunks, prepare
 from attnaudit.exact.outer_bound import outer_bound
 from attnaudit.exact.polish import polish
 from attnaudit.exact.slab import Vertex, furthest_in_slab
-from attnaudit.exact.small_support import search
+from attnaudit.exact.small_support import gradient_search, search
 
 # Any subset of rivals gives a valid upper bound; the least probable ones hardly ever tighten it.
 _MAX_RIVALS = 16
 _EQUAL = 1e-12  # bounds this close are one
+_WIDE = 1e-2  # intervals wider than this, in nats, are worth a gradient search
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +161,19 @@ def _furthest(given: Prepared, epsilon: Tensor) -> tuple[Tensor, Tensor, Tensor]
         outer = outer_bound(part, tolerance, lower.jsd[unsettled])
         upper[unsettled] = torch.minimum(upper[unsettled], outer.upper)
         starts = torch.cat([lower.alpha[unsettled, None], polish(part, tolerance, outer.alpha)], 1)
-        alpha = ascend(part, tolerance, starts)
-        lower.offer_at(unsettled, alpha, statistics.jsd(alpha, part.alpha))
+        _offer_ascended(lower, unsettled, starts)
+    wide = (lower.jsd < upper - _WIDE).nonzero()[:, 0]
+    if len(wide):
+        start = gradient_search(given.rows(wide), epsilon[wide], lower.alpha[wide])
+        _offer_ascended(lower, wide, start[:, None])
     return lower.alpha, lower.jsd, torch.maximum(upper, lower.jsd)
+
+
+def _offer_ascended(lower: _Best, index: Tensor, starts: Tensor) -> None:
+    """Ascend from the starts (b,M,N) of the examples at index (b,), and offer what is reached."""
+    given = lower.given.rows(index)
+    alpha = ascend(given, lower.epsilon[index], starts)
+    lower.offer_at(index, alpha, statistics.jsd(alpha, given.alpha))
 
 
 class _Best:

@@ -2,7 +2,8 @@
 
 For fixed probabilities the feasible attentions form a polytope with C equality constraints, whose
 vertices have at most C items. With epsilon the set is not a polytope, so the search gives a lower
-bound: single items, pairs and vertices first, then a gradient search from the best of them.
+bound: single items, pairs and vertices here, steps along its edge in `ascent`, and a gradient
+search where these leave a wide interval.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def _search(given: Prepared, epsilon: Tensor, start: Tensor) -> Tensor:
     best = _further(given, best, _best_pair(given, epsilon), epsilon)
     for priority in _priorities(given):
         best = _further(given, best, far_vertex(given, priority), epsilon)
-    return _further(given, best, _gradient_search(given, epsilon, best), epsilon)
+    return best
 
 
 def _priorities(given: Prepared) -> list[Tensor]:
@@ -135,7 +136,7 @@ def _bisect(
 
 
 @torch.enable_grad()  # audits call this under no_grad
-def _gradient_search(given: Prepared, epsilon: Tensor, start: Tensor) -> Tensor:
+def gradient_search(given: Prepared, epsilon: Tensor, start: Tensor) -> Tensor:
     """Adam on the scores of several attentions; keeps the furthest feasible point."""
     starts = _starts(given, start).clamp_min(1e-4).log().requires_grad_()
     mask, tolerance = given.mask[:, None], epsilon[:, None]

@@ -170,7 +170,7 @@ def missing(results: Results) -> list[tuple[str, str, str]]:
 
 
 def tables(results: Results, *, by_class: bool = True) -> dict[str, Any]:
-    """One table per audit, overall and then by predicted class; the mean over attention rows."""
+    """One table per audit, overall and then in each group; the mean over attention rows."""
     frame = (
         results.summaries if by_class else results.summaries[results.summaries["group"] == "all"]
     )

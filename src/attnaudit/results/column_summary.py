@@ -8,8 +8,9 @@ import pandas as pd
 import torch
 
 from attnaudit.audits.declaration import Declaration
+from attnaudit.results.groups import make_groups
 from attnaudit.results.rows import EVERY_ROW, METRIC_KEY
-from attnaudit.results.summary import ALL, summarise
+from attnaudit.results.summary import summarise
 from attnaudit.results.value_columns import Key, ValueColumns
 
 _BLOCK_BYTES = 2**24  # of values that are summarised at once; a bootstrap takes eight times that
@@ -34,12 +35,13 @@ def summarise_columns(
     The same lines in the same order as `summarise` of all columns at once; intervals may differ by
     rounding, since matrix products are cut differently.
     """
-    predicted = columns.examples["predicted"].to_numpy()
+    predicted, labels = (columns.examples[name].to_numpy() for name in ("predicted", "label"))
+    options = {"seed": seed, "labels": labels}
     frames = []
     for keys in _blocks(columns, max(1, _BLOCK_BYTES // max(1, 8 * len(columns)))):
         bounds = [key for key in _bounds(columns, keys, declarations) if key not in set(keys)]
         matrix = torch.from_numpy(columns.matrix([*keys, *bounds]))
-        lines = summarise(matrix, [*keys, *bounds], predicted, classes, declarations, seed=seed)
+        lines = summarise(matrix, [*keys, *bounds], predicted, classes, declarations, **options)
         metrics = {key[:3] for key in keys}
         own = [key in metrics for key in zip(*(lines[name] for name in METRIC_KEY), strict=True)]
         frames.append(lines[own])
@@ -47,7 +49,8 @@ def summarise_columns(
         return frames[0]
     if not frames:
         return summarise(torch.empty(0, 0), [], predicted, classes, declarations)
-    return _in_order(pd.concat(frames, ignore_index=True), columns, classes)
+    groups = list(make_groups(predicted, labels, classes))
+    return _in_order(pd.concat(frames, ignore_index=True), columns, groups)
 
 
 def _blocks(columns: ValueColumns, width: int) -> Iterator[list[Key]]:
@@ -79,12 +82,12 @@ def _bounds(
     return list(needed)
 
 
-def _in_order(lines: pd.DataFrame, columns: ValueColumns, classes: list[str]) -> pd.DataFrame:
+def _in_order(lines: pd.DataFrame, columns: ValueColumns, groups: list[str]) -> pd.DataFrame:
     """The order of `summarise`: by group, then by key, with the means over rows last."""
     place = {key: index for index, key in enumerate(columns.keys)}
     for key in columns.keys:
         place.setdefault((*key[:3], EVERY_ROW), len(place))
-    group = {name: index for index, name in enumerate([ALL, *classes])}
+    group = {name: index for index, name in enumerate(groups)}
     keys = zip(*(lines[name] for name in [*METRIC_KEY, "row"]), strict=True)
     order = pd.DataFrame({"group": lines["group"].map(group), "key": [place[key] for key in keys]})
     return lines.loc[order.sort_values(["group", "key"], kind="stable").index].reset_index(

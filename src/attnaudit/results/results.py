@@ -127,7 +127,8 @@ class Results:
 
         Parameters
         ----------
-        group : "all" examples, or the name of a predicted class.
+        group : "all" examples, the name of a predicted class, or, if labels are known, "right
+            decisions" or "wrong decisions".
         """
         part = self.summaries[self.summaries["group"] == group]
         return part.drop(columns="group").reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""Means with intervals, floors and ceilings, over all examples and by predicted class."""
+"""Means with intervals, floors and ceilings, over all examples and in every group of them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from attnaudit.audits.declaration import Declaration
+from attnaudit.results.groups import make_groups
 from attnaudit.results.rows import EVERY_ROW, METRIC_KEY, mean_over_rows
 from attnaudit.results.value_columns import Key
 from attnaudit.statistics import Interval, bootstrap
 from attnaudit.statistics.interval_kinds import describe_interval
 from attnaudit.statistics.relative import relative_interval
 
-ALL = "all"
 _CHUNK = 64  # columns whose bounds are held at once
 
 
@@ -28,8 +28,9 @@ def summarise(
     declarations: Mapping[str, Declaration],
     *,
     seed: int = 0,
+    labels: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """Summarise each column of a matrix, over all examples and by predicted class.
+    """Summarise each column of a matrix, in every group of `groups.make_groups`.
 
     Parameters
     ----------
@@ -39,6 +40,8 @@ def summarise(
     classes : the name of each class.
     declarations : per audit, the floors and ceilings of its metrics.
     seed : of the bootstrap.
+    labels : (examples,) the true class of each example, negative where it is unknown; with them,
+        right and wrong decisions are groups, too.
 
     Returns
     -------
@@ -59,13 +62,9 @@ def summarise(
     if not keys:
         return pd.DataFrame(columns=_COLUMNS)
     matrix, keys = _with_row_means(matrix, keys)
-    groups = {ALL: np.ones(len(predicted), dtype=bool)}
-    groups |= {name: predicted == number for number, name in enumerate(classes)}
     limits = _limits(keys, declarations)
     frames = []
-    for group, members in groups.items():
-        if not members.any():
-            continue
+    for group, members in make_groups(predicted, labels, classes).items():
         part = matrix[members].double()
         interval = bootstrap(part, limits=limits, seed=seed)
         frame = pd.DataFrame(keys, columns=[*METRIC_KEY, "row"])

@@ -28,19 +28,20 @@ class Kind(IntEnum):
     SAME_PLACE = 16
 
 
+# Where an interval covers more than it claims, it says so: the table in docs/statistics.md.
 _WORDS = {
-    Kind.STUDENTISED: "studentised bootstrap",
-    Kind.RATE: "rate (Wilson)",
-    Kind.SIGNED_RATE: "difference of rates (Bonett and Price)",
-    Kind.EQUAL: "all values are equal (Wilson, on the scale)",
-    Kind.F1: "linearised difference",
+    Kind.STUDENTISED: "studentised bootstrap (conservative if a few values are far from the rest)",
+    Kind.RATE: "rate (Wilson; can be conservative below 50 values)",
+    Kind.SIGNED_RATE: "difference of rates (Bonett and Price; conservative if few are not 0)",
+    Kind.EQUAL: "all values are equal (Wilson, on the scale; conservative)",
+    Kind.F1: "linearised difference (conservative if few decisions differ)",
     Kind.DELONG: "DeLong",
-    Kind.PLACES: "almost all at the same place (Wilson, between floor and ceiling)",
+    Kind.PLACES: "almost all at the same place (Wilson, between floor and ceiling; conservative)",
     Kind.NO_VALUE: "no value",
     Kind.FEW: f"fewer than {FEW} values",
     Kind.EQUAL_UNBOUNDED: "all values are equal and their scale is unknown",
     Kind.FEW_DIFFERENT: "too few different values",
-    Kind.NARROW: "almost equal values (Wilson, on the scale)",
+    Kind.NARROW: "almost equal values (Wilson, on the scale; conservative)",
     Kind.NO_ROOM: "floor and ceiling are too close to each other for these examples",
     Kind.SAME_PLACE: "at the same place between floor and ceiling in every text",
 }
@@ -52,7 +53,7 @@ def describe_interval(kind: int) -> str:
     Examples
     --------
     >>> describe_interval(Kind.RATE)
-    'rate (Wilson)'
+    'rate (Wilson; can be conservative below 50 values)'
     >>> describe_interval(Kind.FEW)
     'withheld: fewer than 10 values'
     """

@@ -20,6 +20,7 @@ from attnaudit.report.figures.style import (
     printable,
 )
 from attnaudit.report.run_sources import Run
+from attnaudit.results.groups import group_of_class
 
 
 def epsilon_curve(run: Run) -> Any:
@@ -47,7 +48,7 @@ def epsilon_curve(run: Run) -> Any:
     )
     groups = run.by_class()
     for index, (name, _) in enumerate(groups if len(groups) > 1 else []):
-        part = _curve(run, name, "jsd")
+        part = _curve(run, group_of_class(name), "jsd")
         axes.plot(
             part["epsilon"],
             part["mean"],

@@ -3,7 +3,7 @@
 const numbers = (() => {
   "use strict";
   const HEADS = new Map([
-    ["group", "predicted class"],
+    ["group", "predicted class or decisions"],
     ["nan_share", "undefined"],
     ["count", "examples"],
     ["low", "95 % from"],

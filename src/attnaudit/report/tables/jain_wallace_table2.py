@@ -11,6 +11,7 @@ from attnaudit.core import registry
 from attnaudit.core.errors import NotApplicable
 from attnaudit.report.run_sources import FEW_CLASSES, Run, describe_choices
 from attnaudit.report.tables.table import PaperTable, number
+from attnaudit.results.groups import class_of_group
 
 _MEASURES = {"gradient": "Gradient", "leave_one_out": "Leave-One-Out"}
 _ENCODERS = ("bilstm", "average")
@@ -64,7 +65,7 @@ def jain_wallace_table2(runs: Sequence[Run]) -> PaperTable:
 
 def _groups(run: Run) -> list[str]:
     stored = list(dict.fromkeys(run.results.summaries["group"].astype(str)))
-    classes = [name for name in stored if name != "all"]
+    classes = [name for name in stored if class_of_group(name) is not None]
     return classes if 1 < len(classes) <= FEW_CLASSES else ["all"]
 
 

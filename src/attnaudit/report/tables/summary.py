@@ -7,6 +7,7 @@ import pandas as pd
 from attnaudit.core.errors import NotApplicable
 from attnaudit.report.run_sources import Run
 from attnaudit.report.tables.table import PaperTable, number, percent, with_interval
+from attnaudit.results.groups import class_of_group
 from attnaudit.results.number_formats import TOO_FEW
 from attnaudit.results.rows import EVERY_ROW, has_several_rows, one_line_per_metric
 
@@ -35,9 +36,9 @@ def summary(run: Run) -> PaperTable:
 def summary_by_class(run: Run) -> PaperTable:
     """By predicted class; the mean over attention rows."""
     frame = run.results.summaries
-    part = one_line_per_metric(frame[frame["group"] != "all"]).rename(
-        columns={"group": "predicted"}
-    )
+    classes = frame["group"].astype(str).map(class_of_group)
+    part = one_line_per_metric(frame[classes.notna()].assign(group=classes))
+    part = part.rename(columns={"group": "predicted"})
     return _table(run, part, ["predicted"], "by predicted class")
 
 

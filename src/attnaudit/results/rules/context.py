@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from attnaudit.results.groups import describe_group
 from attnaudit.results.number_formats import number, percent
 from attnaudit.results.rules.numbers import MIN_GROUP, Numbers
 
@@ -50,11 +51,8 @@ def cautions(numbers: Numbers, about: dict[str, Any]) -> Iterator[str]:
         )
     yield from _about_accuracy(numbers, about)
     yield from _about_weights(numbers)
-    if few := _small_classes(numbers):
-        yield (
-            f"too few texts to judge {'these classes' if len(few) > 1 else 'a class'} alone "
-            f"(fewer than {MIN_GROUP}): {', '.join(few)}"
-        )
+    if few := _small_groups(numbers):
+        yield f"too few to be judged on their own (fewer than {MIN_GROUP}): {', '.join(few)}"
 
 
 def _about_accuracy(numbers: Numbers, about: dict[str, Any]) -> Iterator[str]:
@@ -96,12 +94,12 @@ def _about_weights(numbers: Numbers) -> Iterator[str]:
         )
 
 
-def _small_classes(numbers: Numbers) -> list[str]:
+def _small_groups(numbers: Numbers) -> list[str]:
     if len(numbers.groups) < 2 or numbers.count < _FEW_EXAMPLES:
         return []
     judged = "top_words/contrast@attention" if numbers.ran("top_words") else ""
     return [
-        repr(name)
+        describe_group(name)
         for name, count in numbers.groups.items()
         if (numbers.values(judged, name) if judged else count) < MIN_GROUP
     ]

@@ -1,11 +1,13 @@
-"""How a number becomes an answer: its interval against thresholds, in every predicted class."""
+"""How a number becomes an answer: its interval against thresholds, in every group of texts."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from attnaudit.results.card import Answer, Finding
+from attnaudit.results.groups import describe_group
 from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question, Thresholds
 from attnaudit.results.rules.numbers import Numbers
 
@@ -21,11 +23,11 @@ class Judgement:
 
     Attributes
     ----------
-    answer : over all texts, and "partly" instead of "yes" if a class stands against it.
+    answer : over all texts, and "partly" instead of "yes" if a group stands against it.
     is_open : whether more texts might change it.
     finding : the number over all texts.
-    group : the predicted class that stands against a yes, or "".
-    of_group : its number, if there is such a class.
+    group : the name of the group that stands against a yes, or "".
+    of_group : its number, if there is such a group.
     """
 
     answer: str
@@ -43,11 +45,11 @@ def interval(finding: Finding, thresholds: Thresholds) -> tuple[float, float]:
 
 
 def judge(
-    numbers: Numbers, question: Question, name: str, *, in_classes: bool = True
+    numbers: Numbers, question: Question, name: str, *, groups: Collection[str] | None = None
 ) -> Judgement | None:
-    """Judge a number over all texts and in every predicted class; None if it cannot decide.
+    """Judge a number over all texts and in every group; None if it cannot decide.
 
-    A yes needs every class with enough texts: in each of them a no must be ruled out. A class that
+    A yes needs every group with enough texts: in each of them a no must be ruled out. A group that
     holds a tenth of the texts and has too few values to be judged leaves a yes open.
 
     Parameters
@@ -55,7 +57,7 @@ def judge(
     numbers : of the summary.
     question : whose thresholds count.
     name : "audit/metric@measure", one of the question's.
-    in_classes : whether classes are judged, too.
+    groups : the names of those that are judged, too; every one if omitted.
     """
     thresholds, finding = question.thresholds[name], numbers(name)
     if finding is None or math.isnan(interval(finding, thresholds)[0]):
@@ -63,10 +65,11 @@ def judge(
     if finding.nan_share > MAX_UNDEFINED:
         return None
     answer, is_open = thresholds.judge(*interval(finding, thresholds))
-    if answer != YES or not in_classes:
+    if answer != YES:
         return Judgement(answer, is_open, finding)
+    groups = numbers.groups if groups is None else groups
     doubtful: list[tuple[bool, float, str, Finding]] = []
-    for group in numbers.judged_groups(name):
+    for group in numbers.judged_groups(name, groups):
         of_group = numbers(name, group)
         if of_group is None or math.isnan(interval(of_group, thresholds)[0]):
             doubtful.append((True, math.nan, group, of_group or finding))
@@ -76,7 +79,7 @@ def judge(
             is_no = thresholds.judge(low, high)[0] == NO
             better = (low + high) * (1 if thresholds.yes >= thresholds.no else -1)
             doubtful.append((not is_no, better, group, of_group))
-    if not doubtful and (unjudged := numbers.unjudged_group(name)) is not None:
+    if not doubtful and (unjudged := numbers.unjudged_group(name, groups)) is not None:
         return Judgement(PARTLY, True, finding, unjudged)
     if not doubtful:
         return Judgement(YES, False, finding)
@@ -102,13 +105,13 @@ def make_answer(
     return Answer(question.wording, answer, because, findings, blind, partly, is_open, denial)
 
 
-def in_class(judgement: Judgement) -> str:
-    """What a class that stands against a yes adds to the reason, or an empty text."""
+def in_group(judgement: Judgement) -> str:
+    """What a group that stands against a yes adds to the reason, or an empty text."""
     if not judgement.group:
         return ""
     if judgement.is_open:
-        return f"; for texts predicted {judgement.group!r} a no cannot be ruled out"
-    return f"; but not for texts predicted {judgement.group!r}"
+        return f"; for {describe_group(judgement.group)} a no cannot be ruled out"
+    return f"; but not for {describe_group(judgement.group)}"
 
 
 def worst(answers: list[str]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from attnaudit.results.card import Answer
+from attnaudit.results.groups import describe_group
 from attnaudit.results.number_formats import number, percent
 from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question
 from attnaudit.results.rules.judging import (
     OPEN,
     TOO_WIDE,
     Judgement,
-    in_class,
+    in_group,
     judge,
     make_answer,
 )
@@ -30,7 +31,7 @@ def matters(numbers: Numbers) -> Answer:
     change, odds = judge(numbers, question, change_name), judge(numbers, question, odds_name)
     # One class may be what remains when the weights miss every word that counts: its decisions
     # never change, although the weights matter for it. So flips are judged over all texts.
-    flips = judge(numbers, question, flips_name, in_classes=False)
+    flips = judge(numbers, question, flips_name, groups=())
     if change is None:
         return make_answer(question, UNKNOWN, numbers.why_unknown("permutation"), findings)
     moved = _clearer(change, odds)
@@ -38,7 +39,7 @@ def matters(numbers: Numbers) -> Answer:
     if flips is not None:
         effect += f" and {percent(flips.finding.value)} of the decisions"
     answer, is_open = moved.answer, moved.is_open
-    addition = in_class(moved)
+    addition = in_group(moved)
     if flips is not None and answer == YES and flips.answer != YES:
         answer, is_open = PARTLY, flips.is_open
         addition = "; hardly any decision depends on them" if flips.answer == NO else OPEN
@@ -49,11 +50,11 @@ def matters(numbers: Numbers) -> Answer:
         addition = OPEN
     partly = f"the weights matter only in part (shuffling them {effect})"
     if moved.group:
-        partly = f"for texts predicted {moved.group!r} the weights barely matter"
+        partly = f"for {describe_group(moved.group)} the weights barely matter"
     if is_open:
         partly = f"how much the weights matter is unclear {TOO_WIDE}"
         if moved.group:
-            partly = f"for texts predicted {moved.group!r} the weights may not matter {TOO_WIDE}"
+            partly = f"for {describe_group(moved.group)} the weights may not matter {TOO_WIDE}"
     findings = (moved.finding, *(each for each in findings if each != moved.finding))
     because = f"shuffling the weights {effect}{addition}"
     return make_answer(question, answer, because, findings, partly=partly, is_open=is_open)

@@ -18,6 +18,8 @@ MEANINGS = {
     "top_words/contrast@attention": "what the most attended words say on their own, minus what the "
     "rest says, in log-odds (floor: random words, ceiling: the best words)",
     "top_words/place@attention": "the same, text by text: from random words (0) to the best (1)",
+    "top_words/contrast@leave_one_out": "the first number for the words that leave-one-out ranks "
+    "first instead: what a ranking can reach without a search",
     "polarity/support@attention": "log-odds lost without the most attended word (floor: a random "
     "word, ceiling: the best word)",
     "top_words/comprehensiveness@attention": "log-odds lost without the most attended words "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnaudit.results.card import Answer
 from attnaudit.results.number_formats import number, percent
 from attnaudit.results.questions import UNKNOWN, Question
-from attnaudit.results.rules.judging import OPEN, in_class, judge, make_answer
+from attnaudit.results.rules.judging import OPEN, in_group, judge, make_answer
 from attnaudit.results.rules.numbers import Numbers
 
 
@@ -14,14 +14,17 @@ def needed(numbers: Numbers) -> Answer:
     question = Question.NEEDED
     findings = numbers.known(*question.thresholds)
     drop, flips = question.thresholds
-    judgement = judge(numbers, question, drop) or judge(numbers, question, flips)
+    # Right decisions can only be lost and wrong ones only won, whatever the attention: a change of
+    # accuracy is judged by predicted class alone.
+    judgement = judge(numbers, question, drop, groups=numbers.classes)
+    judgement = judgement or judge(numbers, question, flips)
     if judgement is None:
         return make_answer(question, UNKNOWN, numbers.why_unknown("uniform_attention"))
     if judgement.finding.name.endswith("/accuracy_drop"):
         because = _accuracy_change(judgement.finding.value)
     else:
         because = f"uniform attention changes {percent(judgement.finding.value)} of the decisions"
-    because += in_class(judgement) or (OPEN if judgement.is_open else "")
+    because += in_group(judgement) or (OPEN if judgement.is_open else "")
     return make_answer(question, judgement.answer, because, findings, is_open=judgement.is_open)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,13 +11,13 @@ import pandas as pd
 
 from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.card import Finding
+from attnaudit.results.groups import ALL, class_of_group
 from attnaudit.results.number_formats import percent
 from attnaudit.results.rows import METRIC_KEY, one_line_per_metric
 from attnaudit.results.rules.meanings import MEANINGS
 
-ALL = "all"
-MIN_GROUP = 10  # values that a predicted class must have to be judged on its own
-_LARGE_GROUP = 0.1  # of the texts: a class of this share must be judged for a clean yes
+MIN_GROUP = 10  # values that a group must have to be judged on its own
+_LARGE_GROUP = 0.1  # of the texts: a group of this share must be judged for a clean yes
 _SAMPLED, _TRIED = "top_words/", "top_words/searched_exactly"
 _MIN_VALUES = 10  # an interval of fewer means nothing
 
@@ -27,7 +28,8 @@ class Numbers:
     Attributes
     ----------
     count : number of examples.
-    groups : the predicted classes, with the number of their examples.
+    groups : the predicted classes and, if labels are known, right and wrong decisions, with the
+        number of their examples.
     """
 
     def __init__(self, summaries: pd.DataFrame) -> None:
@@ -97,16 +99,22 @@ class Numbers:
         line = self._line(name, group)
         return 0 if line is None else self._values(line)
 
-    def judged_groups(self, name: str) -> list[str]:
-        """The predicted classes with enough values of this number to be judged on their own."""
-        return [group for group in self.groups if self.values(name, group) >= MIN_GROUP]
+    @property
+    def classes(self) -> list[str]:
+        """The groups of predicted classes."""
+        return [group for group in self.groups if class_of_group(group) is not None]
 
-    def unjudged_group(self, name: str) -> str | None:
-        """The largest predicted class with too few values to be judged, if it is a large one."""
+    def judged_groups(self, name: str, groups: Collection[str]) -> list[str]:
+        """Those of some groups with enough values of this number to be judged on their own."""
+        return [group for group in groups if self.values(name, group) >= MIN_GROUP]
+
+    def unjudged_group(self, name: str, groups: Collection[str]) -> str | None:
+        """The largest of some groups with too few values to be judged, if it is a large one."""
         few = {
-            group: count
-            for group, count in self.groups.items()
-            if self.values(name, group) < MIN_GROUP and count >= _LARGE_GROUP * self.count
+            group: self.groups[group]
+            for group in groups
+            if self.values(name, group) < MIN_GROUP
+            and self.groups[group] >= _LARGE_GROUP * self.count
         }
         return max(few, key=lambda group: few[group]) if few else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attnaudit.results.card import Answer, Finding
+from attnaudit.results.groups import describe_group
 from attnaudit.results.number_formats import percent
 from attnaudit.results.questions import PARTLY, UNKNOWN, YES, Question
 from attnaudit.results.rules.judging import MAX_UNDEFINED, OPEN, TOO_WIDE, make_answer
@@ -54,20 +55,20 @@ def only_story(numbers: Numbers) -> Answer:
             partly = (
                 f"other attention fits the same prediction almost as well (at least {distance})"
             )
-    if answer == YES and (group := _class_against(numbers, names[1])) is not None:
+    if answer == YES and (group := _group_against(numbers, names[1])) is not None:
         answer, is_open = PARTLY, True
-        addition = f"; for texts predicted {group!r} a very different one cannot be ruled out"
-        partly = f"for texts predicted {group!r} other attention may fit as well"
+        addition = f"; for {describe_group(group)} a very different one cannot be ruled out"
+        partly = f"for {describe_group(group)} other attention may fit as well"
     return make_answer(
         question, answer, because + addition, findings, partly=partly, is_open=is_open
     )
 
 
-def _class_against(numbers: Numbers, upper_name: str) -> str | None:
-    """The predicted class for which a very different attention is most likely, if for any."""
+def _group_against(numbers: Numbers, upper_name: str) -> str | None:
+    """The group for which a very different attention is most likely, if for any."""
     thresholds = Question.ONLY_STORY.thresholds[_PLAIN[0]]
     against: dict[str, Finding] = {}
-    for group in numbers.judged_groups(upper_name):
+    for group in numbers.judged_groups(upper_name, numbers.groups):
         upper = numbers(upper_name, group)
         if upper is not None and not thresholds.rules_out_no(upper.low, upper.high):
             against[group] = upper

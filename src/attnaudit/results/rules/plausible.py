@@ -13,7 +13,7 @@ def plausible(numbers: Numbers) -> Answer | None:
     """Answer from known evidence; None without any. It decides nothing about faithfulness."""
     question = Question.PLAUSIBLE
     (name,) = question.thresholds
-    judgement = judge(numbers, question, name, in_classes=False)
+    judgement = judge(numbers, question, name, groups=())
     if judgement is None:
         return None
     findings = numbers.known(name, "evidence/mass@attention", "evidence/auprc@attention")

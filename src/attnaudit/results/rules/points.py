@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attnaudit.results.card import Answer, Finding
+from attnaudit.results.groups import describe_group
 from attnaudit.results.number_formats import percent
 from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question
 from attnaudit.results.rules.judging import (
@@ -12,7 +13,7 @@ from attnaudit.results.rules.judging import (
     OPEN,
     TOO_WIDE,
     Judgement,
-    in_class,
+    in_group,
     judge,
     make_answer,
     worst,
@@ -23,14 +24,21 @@ _WITHOUT, _ONLY = "top_words/comprehensiveness@attention", "top_words/sufficienc
 _CHOSEN = "top_words/searched_exactly"  # known for every text that the audit chose
 _MIN_ROOM = 0.2  # log-odds between random words and the best ones, to tell good from bad
 _IDLE_TOP = "the most attended word itself hardly counts"
-_WITNESSES = ("agreement/tau@leave_one_out", "agreement/tau@gradient", "redundancy/hidden_flip")
+# The best words are found by a search: leave-one-out shows how near to them a ranking can come.
+_WITHIN_REACH = "top_words/contrast@leave_one_out"
+_WITNESSES = (
+    _WITHIN_REACH,
+    "agreement/tau@leave_one_out",
+    "agreement/tau@gradient",
+    "redundancy/hidden_flip",
+)
 
 
 def points(numbers: Numbers) -> Answer:
     """Answer from what the top words say on their own and the rest without them.
 
     That is placed between random words and the best words that can be found. The polarity of the
-    top word may make it worse. Rank correlations are shown and decide nothing.
+    top word may make it worse. Rank correlations, and what leave-one-out reaches, decide nothing.
     """
     question = Question.POINTS
     carried, placed, support, against = question.thresholds
@@ -39,7 +47,7 @@ def points(numbers: Numbers) -> Answer:
         judge(numbers, question, name) for name in (carried, placed, against)
     )
     # A top word that does nothing is no reason for a no: words may back each other up.
-    top = judge(numbers, question, support, in_classes=False)
+    top = judge(numbers, question, support, groups=())
     reason = _why_unknown(numbers, contrast, carried)
     if contrast is None or reason is not None:
         return make_answer(question, UNKNOWN, reason or "", findings)
@@ -55,7 +63,7 @@ def points(numbers: Numbers) -> Answer:
         because = _against(deciding)
     elif deciding.finding.name.endswith("/support@attention"):
         because += f"; {_IDLE_TOP}"
-    addition = in_class(deciding) or (OPEN if deciding.is_open else "")
+    addition = in_group(deciding) or (OPEN if deciding.is_open else "")
     return make_answer(
         question,
         answer,
@@ -87,9 +95,10 @@ def _how_far(numbers: Numbers, contrast: Finding, place: Judgement | None) -> st
     if place is not None:
         share += f" ({percent(max(place.finding.value, 0.0))} in the mean text)"
     words = f"the most attended words are {share} of the way from random to the best"
-    if without is None or only is None:
-        return words
-    return f"{words} words: {_share(without)} when left out, {_share(only)} when kept alone"
+    if without is not None and only is not None:
+        words += f" words: {_share(without)} when left out, {_share(only)} when kept alone"
+    reached = numbers(_WITHIN_REACH)
+    return words if reached is None else f"{words} (leave-one-out's words: {_share(reached)})"
 
 
 def _share(finding: Finding) -> str:
@@ -105,7 +114,7 @@ def _partly(judgement: Judgement, *, is_against: bool) -> str:
     """What the verdict says of a "partly"."""
     if judgement.group:
         can = "may not point" if judgement.is_open else "does not point"
-        return f"for texts predicted {judgement.group!r} it {can} at the words the model uses"
+        return f"for {describe_group(judgement.group)} it {can} at the words the model uses"
     if judgement.is_open:
         return f"how well it points at the words the model uses is unclear {TOO_WIDE}"
     if is_against:

@@ -12,7 +12,7 @@ from attnaudit.results.rules.judging import (
     ORDER,
     TOO_WIDE,
     Judgement,
-    in_class,
+    in_group,
     judge,
     make_answer,
 )
@@ -64,7 +64,7 @@ def _under_noise(kept: Judgement, moved: Judgement, noise: Judgement) -> str:
         f"under small noise the most attended words keep {percent(share)} of their lead, and the "
         f"weights move by {percent(distance)} of the maximum distance"
     )
-    return words + (in_class(noise) or (OPEN if noise.is_open else ""))
+    return words + (in_group(noise) or (OPEN if noise.is_open else ""))
 
 
 def _in_training(numbers: Numbers, training: Judgement) -> tuple[str, str]:
@@ -85,7 +85,7 @@ def _in_training(numbers: Numbers, training: Judgement) -> tuple[str, str]:
         because += f" (tau {number(None if tau is None else tau.value, 2)})"
     if same is not None and same.value < _MIN_SAME:
         because += f"; only {percent(same.value)} of the decisions are the same"
-    return because + (in_class(training) or (OPEN if training.is_open else "")), answer
+    return because + (in_group(training) or (OPEN if training.is_open else "")), answer
 
 
 def _how_to_compare(about: dict[str, Any]) -> str:
