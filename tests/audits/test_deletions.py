@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from attnaudit.audits import deletions
 from attnaudit.audits.deletions import (
     chosen_texts,
     log_odds_without,
@@ -21,6 +20,7 @@ from attnaudit.audits.deletions import (
     whole_log_odds,
     words_of,
 )
+from attnaudit.core import memory_budget
 from attnaudit.core.contract import Batch
 from attnaudit.models import with_readout
 from attnaudit.models.glass import Glass, glass_batch
@@ -90,7 +90,7 @@ def test_texts_are_read_once_in_parts_and_without_a_readout(
     drop[:, 3:] = drop[:, :3]
     expected = log_odds_without(model, record, drop)
     sizes.clear()
-    monkeypatch.setattr(deletions, "_TOKENS_AT_ONCE", tokens)
+    monkeypatch.setattr(memory_budget, "TOKENS_AT_ONCE", tokens)
     assert torch.equal(log_odds_without(model, record, drop), expected)
     assert sum(size[0] for size in sizes) == 9
     assert all(size.numel() <= max(tokens, size[1]) for size in sizes)
