@@ -97,6 +97,26 @@ def test_texts_are_read_once_in_parts_and_without_a_readout(
     assert [size[1] for size in sizes] == sorted((size[1] for size in sizes), reverse=True)
 
 
+@every_case
+def test_long_texts_are_shortened_a_few_at_a_time(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = case(name)
+    record, draw = chosen.record, np.random.default_rng(2)
+    shape = (len(record.batch), 7, record.content.shape[1])
+    drop = torch.tensor(draw.random(shape) < draw.random((*shape[:2], 1)))
+    expected = log_odds_without(chosen.model, record, drop)
+    tokens, taken = record.batch.tokens.shape[1], []
+    rows = Batch.rows
+    monkeypatch.setattr(
+        Batch, "rows", lambda self, index: taken.append(len(index)) or rows(self, index)
+    )
+    monkeypatch.setattr(memory_budget, "NUMBERS_AT_ONCE", 2 * tokens)
+    found = log_odds_without(chosen.model, record, drop)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5, equal_nan=True)
+    assert max(taken) == 2
+
+
 @pytest.mark.parametrize(
     "share", ["1", "5", "7", "10", "14", "20", "29", "50", "55", "0.7", "99.9"]
 )

@@ -121,9 +121,8 @@ def test_average_precision_is_that_of_a_table_of_all_pairs(levels: int, dtype: t
     at_least = (scores[:, None] >= scores[:, :, None]) & mask[:, None]
     known = relevant & mask
     precision = (at_least & known[:, None]).sum(-1) / np.maximum(at_least.sum(-1), 1)
-    expected = torch.where(torch.tensor(known), torch.tensor(precision), 0.0).sum(-1) / known.sum(
-        -1
-    )
+    total = torch.where(torch.tensor(known), torch.tensor(precision), 0.0).sum(-1)
+    expected = total / torch.tensor(known.sum(-1))
     expected[(np.isnan(scores) & mask).any(-1)] = torch.nan
     np.testing.assert_array_equal(found, expected.numpy())
 

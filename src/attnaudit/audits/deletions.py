@@ -164,14 +164,10 @@ def _distinct(rows: Tensor, drop: Tensor) -> tuple[Tensor, Tensor]:
 def _read_in_parts(model: AttentionModel, record: Record, rows: Tensor, drop: Tensor) -> Reading:
     reader: AttentionModel = getattr(model, "without_readout", model)
     tokens = record.batch.tokens.shape[1]
-    length = torch.cat(
-        [
-            (record.batch.mask[rows[part]] & ~_dropped_tokens(record, rows[part], drop[part])).sum(
-                -1
-            )
-            for part in torch.arange(len(rows), device=rows.device).split(rows_at_once(tokens))
-        ]
-    )
+    length = torch.empty_like(rows)
+    for part in torch.arange(len(rows), device=rows.device).split(rows_at_once(tokens)):
+        dropped = _dropped_tokens(record, rows[part], drop[part])
+        length[part] = (record.batch.mask[rows[part]] & ~dropped).sum(-1)
     order = length.argsort(descending=True)
     odds = torch.empty(len(rows), dtype=torch.float64, device=rows.device)
     flips = torch.empty_like(odds, dtype=torch.bool)
