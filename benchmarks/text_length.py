@@ -1,10 +1,10 @@
 """What does one text cost, by its length? Seconds and peak memory of every audit and measure.
 
 Each length is audited by a process of its own, with one thread: a small model trained on texts of
-20 words reads one text of N words, with the default audits and measures. The memory of a part is
-the largest resident memory of the process while it runs (Linux only), so that it includes what was
-held before, some 490 MB of libraries among it. Prints one table per encoder, with the
-exponent in N between the last two lengths.
+20 words reads one text of N words, with the default audits and measures. Seconds are of processor
+time. The memory of a part is the largest resident memory of the process while it runs (Linux only),
+so that it includes what was held before, some 490 MB of libraries among it. Prints one table per
+encoder, with the exponent in N between the last two lengths.
 
     python benchmarks/text_length.py --encoders average bilstm:hidden=32 --lengths 500 2000 8000
 """
@@ -59,10 +59,10 @@ class Costs:
         @functools.wraps(function)
         def call(*given: Any, **options: Any) -> Any:
             self.reset()
-            started = time.perf_counter()
+            started = time.process_time()
             answer = function(*given, **options)
             part = self.parts.setdefault(name, {"seconds": 0.0, "mb": 0.0})
-            part["seconds"] += time.perf_counter() - started
+            part["seconds"] += time.process_time() - started
             part["mb"] = max(part["mb"], peak_since_reset())
             return answer
 
@@ -98,7 +98,7 @@ def one(encoder: str, words: int, without: list[str]) -> dict[str, Any]:
     for registry, names in ((MEASURES, DEFAULT_MEASURES), (AUDITS, DEFAULT_AUDITS)):
         for name in names:
             registry[name] = costs.timed(name, registry[name])
-    started = time.perf_counter()
+    started = time.process_time()
     results = audit(
         model,
         batches,
@@ -107,7 +107,7 @@ def one(encoder: str, words: int, without: list[str]) -> dict[str, Any]:
         words=vocabulary.words,
         show_progress=False,
     )
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     with tempfile.TemporaryDirectory() as folder:
         costs.timed("store", results.save)(Path(folder) / "run")
         costs.timed("page", results.to_html)(Path(folder) / "page.html")
@@ -123,9 +123,11 @@ def one(encoder: str, words: int, without: list[str]) -> dict[str, Any]:
 
 
 def in_process(encoder: str, words: int, without: list[str]) -> dict[str, Any]:
-    """The same in a process of its own."""
+    """The same in a process of its own; says when it is done."""
     command = [sys.executable, __file__, "--one", encoder, str(words), "--without", *without]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    print(f"{encoder}, {words:,} words: {found['seconds']:.1f} s, {found['mb']:,.0f} MB", flush=True)
+    return found
 
 
 def exponent(costs: dict[int, float]) -> float:
