@@ -126,7 +126,9 @@ def in_process(encoder: str, words: int, without: list[str]) -> dict[str, Any]:
     """The same in a process of its own; says when it is done."""
     command = [sys.executable, __file__, "--one", encoder, str(words), "--without", *without]
     found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    print(f"{encoder}, {words:,} words: {found['seconds']:.1f} s, {found['mb']:,.0f} MB", flush=True)
+    print(
+        f"{encoder}, {words:,} words: {found['seconds']:.1f} s, {found['mb']:,.0f} MB", flush=True
+    )
     return found
 
 
