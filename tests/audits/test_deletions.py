@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from attnaudit.audits import deletions
 from attnaudit.audits.deletions import (
     chosen_texts,
     log_odds_without,
@@ -21,6 +20,7 @@ from attnaudit.audits.deletions import (
     whole_log_odds,
     words_of,
 )
+from attnaudit.core import memory_budget
 from attnaudit.core.contract import Batch
 from attnaudit.models import with_readout
 from attnaudit.models.glass import Glass, glass_batch
@@ -90,11 +90,31 @@ def test_texts_are_read_once_in_parts_and_without_a_readout(
     drop[:, 3:] = drop[:, :3]
     expected = log_odds_without(model, record, drop)
     sizes.clear()
-    monkeypatch.setattr(deletions, "_TOKENS_AT_ONCE", tokens)
+    monkeypatch.setattr(memory_budget, "TOKENS_AT_ONCE", tokens)
     assert torch.equal(log_odds_without(model, record, drop), expected)
     assert sum(size[0] for size in sizes) == 9
     assert all(size.numel() <= max(tokens, size[1]) for size in sizes)
     assert [size[1] for size in sizes] == sorted((size[1] for size in sizes), reverse=True)
+
+
+@every_case
+def test_long_texts_are_shortened_a_few_at_a_time(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = case(name)
+    record, draw = chosen.record, np.random.default_rng(2)
+    shape = (len(record.batch), 7, record.content.shape[1])
+    drop = torch.tensor(draw.random(shape) < draw.random((*shape[:2], 1)))
+    expected = log_odds_without(chosen.model, record, drop)
+    tokens, taken = record.batch.tokens.shape[1], []
+    rows = Batch.rows
+    monkeypatch.setattr(
+        Batch, "rows", lambda self, index: taken.append(len(index)) or rows(self, index)
+    )
+    monkeypatch.setattr(memory_budget, "NUMBERS_AT_ONCE", 2 * tokens)
+    found = log_odds_without(chosen.model, record, drop)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5, equal_nan=True)
+    assert max(taken) == 2
 
 
 @pytest.mark.parametrize(

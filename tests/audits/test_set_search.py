@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attnaudit.audits.set_search import Goal, Search, all_sets, beam_search, run_searches
+from attnaudit.core import memory_budget
 from attnaudit.models.glass import Glass, glass_batch
 
 
@@ -40,6 +41,17 @@ def finish(search: Search, odds) -> tuple[float, int, set[int]]:
 
 
 GOALS = [Goal(keep, highest, 1e-9) for keep in (False, True) for highest in (False, True)]
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_sets_of_one_word_are_read_in_parts(goal: Goal, monkeypatch: pytest.MonkeyPatch) -> None:
+    odds = made_up(30, 3)
+    whole = finish(beam_search(goal, 30, 6, width=3, passes=200), odds)
+    monkeypatch.setattr(memory_budget, "NUMBERS_AT_ONCE", 120)
+    first = next(beam_search(goal, 30, 6, width=3, passes=200))
+    assert first.shape == (4, 30)
+    assert first.sum(-1).tolist() == [29 if goal.keep else 1] * 4
+    assert finish(beam_search(goal, 30, 6, width=3, passes=200), odds) == whole
 
 
 @pytest.mark.parametrize("goal", GOALS)

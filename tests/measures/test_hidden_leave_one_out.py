@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from attnaudit.core import masking
+from attnaudit.core import masking, memory_budget
 from attnaudit.measures.hidden_leave_one_out import hidden_leave_one_out
+from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.models.imposed import Imposed, uniform
 from gradient_cases import (
     TEXTS,
@@ -57,6 +58,18 @@ def test_attention_is_projected_again_over_the_states_left(projection: str) -> N
         same(scaled[index], shares_of(other), 1e-10)
     difference = (found - scaled)[record.content].nan_to_num().abs().max()
     assert (difference < 1e-10) == (projection in ("softmax", "uniform", "gumbel_softmax"))
+
+
+@torch.no_grad()
+def test_working_in_parts_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Glass("oracle", dtype=torch.float64)
+    record = model.read(glass_batch(5))
+    whole = hidden_leave_one_out(model, record, 0)
+    assert (whole > 0).any()
+    monkeypatch.setattr(memory_budget, "NUMBERS_AT_ONCE", 3 * record.alpha.numel())
+    torch.testing.assert_close(
+        hidden_leave_one_out(model, record, 0), whole, rtol=0, atol=1e-14, equal_nan=True
+    )
 
 
 @torch.no_grad()

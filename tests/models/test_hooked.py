@@ -410,7 +410,7 @@ def test_decoding_in_parts_gives_the_same_logits(monkeypatch: pytest.MonkeyPatch
     record = model.read(BATCH)
     other = random_alpha(record.mask, 1, torch.float64, count=5)
     together = model.decode(record, other)
-    monkeypatch.setattr("attnaudit.models.hooked.model._TOKENS_AT_ONCE", 4 * BATCH.tokens.shape[1])
+    monkeypatch.setattr("attnaudit.core.memory_budget.TOKENS_AT_ONCE", 4 * BATCH.tokens.shape[1])
     torch.testing.assert_close(model.decode(record, other), together, rtol=0, atol=1e-12)
     assert (together[:, 0] - together[:, 1]).abs().max() > 0.01
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from attnaudit.core import memory_budget
 from attnaudit.core.contract import Batch, Record
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.models.readout import find_readout, with_readout
@@ -99,6 +100,22 @@ def test_most_nonlinear_outputs_are_found_by_the_cheap_test() -> None:
     inner = counting(lambda alpha: (alpha**2).sum(-1))
     assert with_readout(inner).read(glass_batch(4)).readout is None
     assert inner.passes == [1, 3]
+
+
+def test_items_are_decoded_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Glass("oracle", dtype=torch.float64)
+    record = model.read(glass_batch(4))
+    whole = find_readout(model, record)
+    decoded: list[int] = []
+    decode = Glass.decode
+    monkeypatch.setattr(
+        Glass,
+        "decode",
+        lambda self, record, alpha: decoded.append(alpha.shape[1]) or decode(self, record, alpha),
+    )
+    monkeypatch.setattr(memory_budget, "NUMBERS_AT_ONCE", 3 * record.alpha.numel())
+    torch.testing.assert_close(find_readout(model, record), whole, rtol=0, atol=1e-14)
+    assert decoded == [3, 3, 3, 3, 3, 2, 7]  # 14 items between the tests of linearity
 
 
 def test_other_methods_of_the_model_are_passed_on() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
-from attnaudit.statistics import retrieval
-from attnaudit.statistics.retrieval import average_precision, hit_at_1, mass_on
+from attnaudit.statistics.retrieval import average_precision, hit_at_1, iou_f1, mass_on
 
 METRICS = (average_precision, hit_at_1, mass_on)
 
@@ -111,11 +111,48 @@ def test_perfect_and_worst_rankings_have_the_known_precision() -> None:
     assert worst[0] == pytest.approx((1 / 4 + 2 / 5) / 2, abs=1e-6)
 
 
-def test_working_in_parts_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    scores, relevant, mask = rankings(11, examples=23)
-    whole = given_to(average_precision, scores, relevant, mask)
-    monkeypatch.setattr(retrieval, "_PAIRS_AT_ONCE", 200)
-    np.testing.assert_array_equal(whole, given_to(average_precision, scores, relevant, mask))
+@pytest.mark.parametrize("levels", [1, 3, 1000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_average_precision_is_that_of_a_table_of_all_pairs(levels: int, dtype: type) -> None:
+    scores, relevant, mask = rankings(levels, levels=levels, examples=30, items=40)
+    scores = scores.astype(dtype)
+    scores[:5, 3], scores[3:8, 7], scores[9, 2] = np.inf, -np.inf, np.nan
+    found = given_to(average_precision, scores, relevant, mask)
+    at_least = (scores[:, None] >= scores[:, :, None]) & mask[:, None]
+    known = relevant & mask
+    precision = (at_least & known[:, None]).sum(-1) / np.maximum(at_least.sum(-1), 1)
+    total = torch.where(torch.tensor(known), torch.tensor(precision), 0.0).sum(-1)
+    expected = total / torch.tensor(known.sum(-1))
+    expected[(np.isnan(scores) & mask).any(-1)] = torch.nan
+    np.testing.assert_array_equal(found, expected.numpy())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.3, 0.5, 0.9, 1.0]))
+def test_runs_match_as_in_a_loop_over_all_pairs_of_runs(seed: int, least: float) -> None:
+    draw = np.random.default_rng(seed)
+    chosen, relevant, mask = (draw.random((6, 30)) < share for share in (0.6, 0.5, 0.9))
+    found = given_to(partial(iou_f1, least=least), chosen, relevant, mask)
+    for one, other, value in zip(chosen & mask, relevant & mask, found, strict=True):
+        runs, true_runs = runs_of(one), runs_of(other)
+        shares = [[len(a & b) / len(a | b) for b in true_runs] for a in runs]
+        precision = np.mean([max(row, default=0) >= least for row in shares] or [0])
+        columns = list(zip(*shares, strict=True))
+        recall = np.mean([max(column) >= least for column in columns] or [0])
+        both = precision + recall
+        expected = (2 * precision * recall / both if both else 0.0) if true_runs else math.nan
+        assert value == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def runs_of(chosen: np.ndarray) -> list[set[int]]:
+    """The items of each run of True."""
+    runs: list[set[int]] = []
+    for item in np.flatnonzero(chosen):
+        if runs and item - 1 in runs[-1]:
+            runs[-1].add(item)
+        else:
+            runs.append({item})
+    return runs
 
 
 def test_average_precision_is_exact_in_float64() -> None:

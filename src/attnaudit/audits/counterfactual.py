@@ -12,11 +12,11 @@ from torch import Tensor
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
+from attnaudit.core.memory_budget import rows_at_once
 from attnaudit.core.simplex import MOST_ITEMS
 
 MOST_ORDERS = 120  # of an example, all rows together, that are decoded one by one: 5! in one row
 _FEW = 5  # items of a row with at most that many orders
-_ENTRIES = 2**22  # of alternative attention in memory at once
 
 
 def flipped(logits: Tensor, record: Record) -> Tensor:
@@ -113,7 +113,7 @@ def logits_of_draws(
     draw : callable
         (first, number) -> the alternatives from `first` on (B,number,R,N).
     """
-    step = max(1, _ENTRIES // max(record.alpha.numel(), 1))
+    step = rows_at_once(record.alpha.numel())
     parts = [
         logits_under(model, record, draw(first, min(step, count - first)))
         for first in range(0, count, step)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,10 +18,9 @@ from attnaudit.audits.per_row import mean_score_over_rows
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.item_deletion import leave_out
+from attnaudit.core.memory_budget import rows_at_once, texts_at_once
 from attnaudit.core.tolerance import relative_tolerance
 from attnaudit.measures.log_odds import log_odds_of
-
-_TOKENS_AT_ONCE = 2**15
 
 
 class Reading(NamedTuple):
@@ -140,26 +140,45 @@ def read_without(model: AttentionModel, record: Record, rows: Tensor, drop: Tens
     left = (record.content[rows] & ~drop).any(-1)
     if not left.any():
         return Reading(odds, flips)
-    keys = torch.cat([rows[:, None], drop.to(rows.dtype)], 1)[left]
-    once, which = keys.unique(dim=0, return_inverse=True)
-    read = _read_in_parts(model, record, once[:, 0], once[:, 1:].bool())
+    rows, drop = rows[left], drop[left]
+    first, which = _distinct(rows, drop)
+    read = _read_in_parts(model, record, rows[first], drop[first])
     odds[left], flips[left] = read.log_odds[which], read.flipped[which]
     return Reading(odds, flips)
 
 
+def _distinct(rows: Tensor, drop: Tensor) -> tuple[Tensor, Tensor]:
+    """The first of each kind of (rows (M,), drop (M,N)), sorted, and the kind of each (M,)."""
+    bits = np.packbits(drop.cpu().numpy(), axis=1)  # M·N numbers would not fit for long texts
+    keys = list(zip(rows.tolist(), (line.tobytes() for line in bits), strict=True))
+    first: dict[tuple[int, bytes], int] = {}
+    for index, key in enumerate(keys):
+        first.setdefault(key, index)
+    kinds = {key: kind for kind, key in enumerate(sorted(first))}
+    return (
+        torch.tensor([first[key] for key in kinds], device=rows.device),
+        torch.tensor([kinds[key] for key in keys], device=rows.device),
+    )
+
+
 def _read_in_parts(model: AttentionModel, record: Record, rows: Tensor, drop: Tensor) -> Reading:
     reader: AttentionModel = getattr(model, "without_readout", model)
-    item = record.item_of_token[rows]
-    dropped = drop.gather(1, item.clamp_min(0)) & (item >= 0)  # tokens
-    length = (record.batch.mask[rows] & ~dropped).sum(-1)
+    tokens = record.batch.tokens.shape[1]
+    length = torch.empty_like(rows)
+    for part in torch.arange(len(rows), device=rows.device).split(rows_at_once(tokens)):
+        dropped = _dropped_tokens(record, rows[part], drop[part])
+        length[part] = (record.batch.mask[rows[part]] & ~dropped).sum(-1)
     order = length.argsort(descending=True)
     odds = torch.empty(len(rows), dtype=torch.float64, device=rows.device)
     flips = torch.empty_like(odds, dtype=torch.bool)
     start = 0
     while start < len(order):
-        part = order[start : start + max(1, _TOKENS_AT_ONCE // max(int(length[order[start]]), 1))]
+        # Few tokens may be left of long texts, which are whole before they are deleted from.
+        size = min(texts_at_once(int(length[order[start]])), rows_at_once(tokens))
+        part = order[start : start + size]
         start += len(part)
-        logits = reader.read(record.batch.rows(rows[part]).without(dropped[part])).logits
+        dropped = _dropped_tokens(record, rows[part], drop[part])
+        logits = reader.read(record.batch.rows(rows[part]).without(dropped)).logits
         classes = record.batch.classes
         candidates = None if classes is None else classes[rows[part]]
         predicted = record.predicted[rows[part]]
@@ -168,3 +187,9 @@ def _read_in_parts(model: AttentionModel, record: Record, rows: Tensor, drop: Te
             logits[:, None], predicted, candidates, rounding=torch.finfo(record.logits.dtype).eps
         )[:, 0]
     return Reading(odds, flips)
+
+
+def _dropped_tokens(record: Record, rows: Tensor, drop: Tensor) -> Tensor:
+    """The tokens (M,T) of the items drop (M,N) of examples rows (M,)."""
+    item = record.item_of_token[rows]
+    return drop.gather(1, item.clamp_min(0)) & (item >= 0)

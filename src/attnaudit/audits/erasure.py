@@ -16,11 +16,11 @@ from attnaudit.audits.per_row import mean_score_over_rows
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.core.memory_budget import texts_at_once
 from attnaudit.core.option_limits import ParsedBy, limits
 
 SHARES = "1+5+10+20+50"
 RANKINGS = "attention+gradient+leave_one_out+random"
-_TOKENS_AT_ONCE = 2**15
 
 
 def _per_share(name: str, meaning: str) -> dict[str, Metric]:
@@ -167,9 +167,7 @@ def _drop(model: AttentionModel, record: Record, items: Tensor, token: int | Non
     in_item = record.item_of_token >= 0
     erased = items.gather(1, record.item_of_token.clamp_min(0)) & in_item
     nothing_left = ~(record.content & ~items).any(-1)
-    parts = torch.arange(len(record.batch)).split(
-        max(1, _TOKENS_AT_ONCE // record.batch.tokens.shape[1])
-    )
+    parts = torch.arange(len(record.batch)).split(texts_at_once(record.batch.tokens.shape[1]))
     predicted = record.predicted[:, None]
     left = torch.cat([_probs(model, record.batch, part, erased, token) for part in parts])
     drop = (record.probs.double() - left.double()).gather(1, predicted)[:, 0]

@@ -18,6 +18,7 @@ from attnaudit.audits.heatmap import Heatmap, heatmap
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.core.memory_budget import rows_at_once
 from attnaudit.core.option_limits import COUNT, ParsedBy, limits
 from attnaudit.exact.jsd import one_hot_jsd
 from attnaudit.statistics.top_k import top_list
@@ -25,7 +26,6 @@ from attnaudit.statistics.top_k import top_list
 SIZES = "1+5+10"
 SUMMARY = "5"  # the size whose values also have names without a size
 TOP = 3
-_NUMBERS = 2**22  # of noise drawn at once
 
 
 def _fractions(sizes: str) -> dict[str, float]:
@@ -152,7 +152,7 @@ def _noise(record: Record, seed: int, draws: int) -> Iterator[Tensor]:
     size = embeddings.shape[-1]
     token = (mask.cumsum(-1) - 1).clamp_min(0)  # padding does not shift the draws
     place = token[..., None] * size + torch.arange(size, device=mask.device)
-    step = max(1, _NUMBERS // max(place[:1].numel(), 1))
+    step = rows_at_once(place[:1].numel())
     for draw in range(draws):
         key = randomness.keys(seed, f"noise_stability/{draw}", record.batch.example_id)
         key = key.to(mask.device)[:, None, None]

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from attnaudit.audits.deletions import read_without
 from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.memory_budget import rows_at_once
 
 Result = TypeVar("Result")
 # Yields sets to delete (K,W) bool of the W words of a text; is sent log-odds (K,) float64.
@@ -122,7 +123,7 @@ def beam_search(
         The log-odds of the sets of one word, if known.
     """
     if singles is None:
-        singles = yield goal.to_delete(torch.eye(words, dtype=torch.bool))
+        singles = yield from _singles(goal, words)
     by_promise = goal.order(singles)
     step = math.ceil(size / _LEVELS)
     levels = math.ceil(size / step)
@@ -147,6 +148,15 @@ def beam_search(
     by_singles = torch.zeros(1, words, dtype=torch.bool).index_fill(1, by_promise[:size], True)
     found.append(goal.best((yield goal.to_delete(by_singles))))
     return max(found) if goal.highest else min(found)
+
+
+def _singles(goal: Goal, words: int) -> Search[Tensor]:
+    """The log-odds (W,) of the sets of one word, a few sets at a time: all are W·W entries."""
+    word = torch.arange(words)
+    odds = []
+    for part in word.split(rows_at_once(words)):
+        odds.append((yield goal.to_delete(part[:, None] == word)))
+    return torch.cat(odds)
 
 
 def _extensions(states: Tensor, by_promise: Tensor, pool: int) -> tuple[Tensor, Tensor]:

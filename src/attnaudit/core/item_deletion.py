@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.memory_budget import texts_at_once
 
-_MAX_TOKENS = 2**15  # read at once
 # Kept as long as the record: a measure and several audits use the same logits. Models are compared
 # by identity; one that is gone matches nothing, even if another has its address.
 _LOGITS: WeakKeyDictionary[Record, list[tuple[ReferenceType[AttentionModel], Tensor]]] = (
@@ -53,7 +53,7 @@ def leave_out_by_reading(model: AttentionModel, record: Record) -> Tensor:
     example, item = removable.nonzero(as_tuple=True)
     if not len(example):
         return logits
-    for part in torch.arange(len(example)).split(max(1, _MAX_TOKENS // tokens)):
+    for part in torch.arange(len(example)).split(texts_at_once(tokens)):
         rows, dropped = example[part], item[part]
         drop = record.item_of_token[rows] == dropped[:, None]
         shorter = model.read(batch.rows(rows).without(drop))

@@ -15,6 +15,7 @@ from attnaudit.data.splits import Example
 from attnaudit.data.vocabulary import Vocabulary
 
 _AUDIT_BATCH = 128  # examples per batch in an audit
+_AUDIT_TOKENS = 2**16  # the same in tokens: 128 texts of 512 words, 3 of 20,000
 
 
 def collate(examples: Sequence[Example], vocabulary: Vocabulary, class_count: int) -> Batch:
@@ -105,7 +106,21 @@ def batches_of(
 
     Parameters are those of `collate`.
     """
-    return [collate(group, vocabulary, class_count) for group in in_batches(examples, _AUDIT_BATCH)]
+    return [
+        collate(part, vocabulary, class_count)
+        for group in in_batches(examples, _AUDIT_BATCH)
+        for part in _bounded(group, _AUDIT_TOKENS)
+    ]
+
+
+def _bounded(group: list[Example], tokens: int) -> list[list[Example]]:
+    """The group, sorted by length, in parts of at most so many tokens, or of one text."""
+    parts: list[list[Example]] = [[]]
+    for example in group:
+        if parts[-1] and len(example.tokens) * (len(parts[-1]) + 1) > tokens:
+            parts.append([])
+        parts[-1].append(example)
+    return parts
 
 
 def _padded(rows: list[list[int]]) -> tuple[Tensor, Tensor]:

@@ -19,8 +19,6 @@ from torch import Tensor
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Batch, Record
 
-TOKENS_AT_ONCE = 2**15
-
 Explained = Callable[[Tensor, Tensor], Tensor]  # (embeddings (M,T,E), examples (M,)) -> (M,)
 
 

@@ -9,10 +9,9 @@ from attnaudit import statistics
 from attnaudit.core import masking
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
+from attnaudit.core.memory_budget import rows_at_once
 from attnaudit.measures.gradient_norm import shares
 from attnaudit.statistics.ties import tie_rounding
-
-_ENTRIES = 2**22  # of alternative attention made at once
 
 
 def hidden_leave_one_out(
@@ -37,11 +36,11 @@ def hidden_leave_one_out(
     """
     attention_without = None if renormalise else getattr(model, "attention_without", None)
     batch, rows, items = record.alpha.shape
-    single_items = torch.eye(items, dtype=torch.bool, device=record.alpha.device)
+    item = torch.arange(items, device=record.alpha.device)
     changes = []
     with torch.no_grad():
-        for part in single_items.split(max(1, _ENTRIES // max(batch * rows * items, 1))):
-            drop = part.expand(batch, -1, -1)
+        for part in item.split(rows_at_once(batch * rows * items)):
+            drop = (part[:, None] == item).expand(batch, -1, -1)
             dropped = drop[:, :, None] & record.mask[:, None]  # (B,K,R,N)
             kept = record.mask[:, None] & ~dropped
             if attention_without is not None:

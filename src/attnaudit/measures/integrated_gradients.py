@@ -11,6 +11,7 @@ from torch import Tensor
 from attnaudit.core import masking
 from attnaudit.core.autograd import differentiating
 from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.memory_budget import texts_at_once
 from attnaudit.core.option_limits import COUNT, Number, limits
 from attnaudit.measures import attribution
 
@@ -60,9 +61,7 @@ def integrated_gradients(
                 baselines=empty[open_texts],
                 additional_forward_args=(open_texts,),
                 n_steps=n_steps * 2**doubling,
-                internal_batch_size=max(
-                    len(open_texts), attribution.TOKENS_AT_ONCE // words.shape[1]
-                ),
+                internal_batch_size=max(len(open_texts), texts_at_once(words.shape[1])),
             )
         per_token = torch.zeros_like(words[..., 0]).index_copy(
             0, open_texts, attributions.detach().sum(-1)

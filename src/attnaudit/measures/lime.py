@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.memory_budget import texts_at_once
 from attnaudit.core.option_limits import COUNT, Number, limits
 from attnaudit.measures import attribution
 
@@ -69,7 +70,7 @@ def lime(
                 additional_forward_args=(single.example,),
                 feature_mask=single.feature,
                 n_samples=n_samples,
-                perturbations_per_eval=max(1, attribution.TOKENS_AT_ONCE // words.shape[1]),
+                perturbations_per_eval=texts_at_once(words.shape[1]),
                 return_input_shape=False,
             )
         scores[index, single.item] = coefficients.flatten().to(scores)

@@ -8,6 +8,7 @@ from torch import Tensor
 from attnaudit.core.autograd import differentiating
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import InputError
+from attnaudit.core.memory_budget import texts_at_once
 from attnaudit.core.option_limits import COUNT, Number, ParsedBy, limits
 from attnaudit.measures import attribution
 
@@ -83,7 +84,7 @@ def _kernel(model: AttentionModel, single: attribution.Single, n_samples: int | 
             additional_forward_args=(single.example,),
             feature_mask=single.feature,
             n_samples=n_samples or 2 * features + 512,
-            perturbations_per_eval=max(1, attribution.TOKENS_AT_ONCE // words.shape[1]),
+            perturbations_per_eval=texts_at_once(words.shape[1]),
             return_input_shape=False,
         )
         .flatten()

@@ -14,10 +14,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from attnaudit.core.memory_budget import rows_at_once
+from attnaudit.models.encoders import deletion_protocol
+
 # Bounds on memory: deletions · examples · items whose hidden states are held at once, and
 # examples · items for which an encoder holds what all deletions share.
 _DELETED_AT_ONCE = 2**15
 _SHARED_AT_ONCE = 2**13
+_MOST_OF_LONG = 64  # deletions of a long text at once
+_TEMPORARIES = 4  # of the size of the weights
 _LENGTH_RATIO = 1.25  # of the longest to the shortest text in a group
 
 
@@ -71,13 +76,29 @@ def logits_without_each(site: SiteParts, classes: int) -> Tensor:
         deletions = group.encoder.deletions(group.vectors, group.mask, group.hidden)
         scores = group.scorer(group.hidden, group.query)
         positions = group.content.any(0).nonzero()[:, 0].tolist()
-        step = max(1, _DELETED_AT_ONCE // (len(index) * width))
-        for start in range(positions[0], positions[-1] + 1, step):
+        step = most = _most_deletions(len(index), width)
+        start = positions[0]
+        while start <= positions[-1]:
             stop = min(start + step, positions[-1] + 1)
-            logits[index, start:stop] = _without(group, scores, start, *deletions(start, stop))
+            changes = deletions(start, stop)
+            if changes is None:
+                step = (stop - start) // 2
+                continue
+            logits[index, start:stop] = _without(group, scores, start, *changes)
+            start, step = stop, min(2 * step, most)
     logits = logits.gather(1, _first_of_equals(site)[..., None].expand_as(logits))
     something_left = site.content & (site.content.sum(-1, keepdim=True) > 1)
     return logits.masked_fill(~something_left[..., None], torch.nan)
+
+
+def _most_deletions(examples: int, width: int) -> int:
+    """Return how many deletions of each of so many texts are computed at once.
+
+    In long texts the weights (K,B,N) take the memory, and a deletion changes few states.
+    """
+    if width < deletion_protocol.LONG_TEXT:
+        return max(1, _DELETED_AT_ONCE // (examples * width))
+    return min(_MOST_OF_LONG, rows_at_once(_TEMPORARIES * examples * width))
 
 
 def groups_by_length(lengths: Tensor) -> Iterator[tuple[Tensor, int]]:

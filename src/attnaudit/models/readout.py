@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from attnaudit.core import masking
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.core.item_deletion import leave_out
+from attnaudit.core.memory_budget import rows_at_once
 from attnaudit.core.module_state import modules_of
 from attnaudit.core.simplex import random_alpha
 from attnaudit.core.tolerance import tolerance_of
@@ -72,16 +73,10 @@ def find_readout(model: AttentionModel, record: Record, *, seed: int = 0) -> Ten
     tried = model.decode(record, torch.cat([drawn, middle], 1))
     if not _agree(tried[:, 2:], tried[:, :2].mean(1, keepdim=True), attends):
         return None
-    items = record.mask.shape[2]
-    alone = torch.eye(items, dtype=record.alpha.dtype, device=record.alpha.device).expand(
-        len(attends), items, items
-    )
-    # Items outside the mask keep the model's own attention.
-    alone = torch.where(record.mask[:, 0, :, None], alone, record.alpha)
-    logits = model.decode(record, alone[:, :, None])
+    logits = _logits_of_each(model, record)
     readout = masking.fill(logits, record.mask[:, 0, :, None].expand_as(logits))
     checked = torch.cat(
-        [record.alpha[:, None], random_alpha(record.mask, seed + 1, alone.dtype, count=3)], 1
+        [record.alpha[:, None], random_alpha(record.mask, seed + 1, record.alpha.dtype, count=3)], 1
     )
     checked = torch.cat([checked, _halfway(record, seed)], 1)
     return (
@@ -89,6 +84,20 @@ def find_readout(model: AttentionModel, record: Record, *, seed: int = 0) -> Ten
         if _agree(model.decode(record, checked), checked[:, :, 0] @ readout, attends)
         else None
     )
+
+
+def _logits_of_each(model: AttentionModel, record: Record) -> Tensor:
+    """Return the logits with all attention on one item (B,N,C), a few items at a time.
+
+    Items outside the mask keep the model's own attention.
+    """
+    item = torch.arange(record.mask.shape[2], device=record.alpha.device)
+    logits = []
+    for part in item.split(rows_at_once(record.alpha.numel())):
+        alone = (part[:, None] == item).to(record.alpha.dtype)
+        alpha = torch.where(record.mask[:, 0, part, None], alone, record.alpha)
+        logits.append(model.decode(record, alpha[:, :, None]))
+    return torch.cat(logits, 1)
 
 
 def _halfway(record: Record, seed: int, count: int = 3) -> Tensor:

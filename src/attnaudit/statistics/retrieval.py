@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from attnaudit.core import masking
-
-_PAIRS_AT_ONCE = 2**23
+from attnaudit.statistics.pairs import dense_ranks, has_nan, per_rank
 
 
 def average_precision(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
@@ -23,17 +22,14 @@ def average_precision(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
     >>> average_precision(scores, relevant, torch.ones(1, 3, dtype=torch.bool))
     tensor([0.8333], dtype=torch.float64)
     """
-    scores, relevant = masking.fill(scores, mask, -torch.inf), relevant & mask
-    batch, items = scores.shape
-    parts = []
-    for part in torch.arange(batch).split(max(1, _PAIRS_AT_ONCE // max(items**2, 1))):
-        # (b,i,j): j scores at least as high as i
-        at_least = (scores[part, None] >= scores[part, :, None]) & mask[part, None]
-        retrieved = (at_least & relevant[part, None]).sum(-1)
-        precision = retrieved.double() / at_least.sum(-1).clamp_min(1)
-        parts.append(masking.mean(precision, relevant[part]))
-    unknown = (scores.isnan() & mask).any(-1)
-    return torch.cat(parts).masked_fill(unknown, torch.nan)
+    relevant = relevant & mask
+    ranks = dense_ranks(scores, mask)
+    retrieved, at_least = (
+        per_rank(ranks, chosen.double()).flip(-1).cumsum(-1).flip(-1).gather(-1, ranks)
+        for chosen in (relevant, mask)
+    )  # (B,N): how many score at least as high as each item
+    precision = masking.mean(retrieved / at_least.clamp_min(1), relevant)
+    return precision.masked_fill(has_nan(mask, scores), torch.nan)
 
 
 def hit_at_1(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
@@ -79,21 +75,13 @@ def iou_f1(chosen: Tensor, relevant: Tensor, mask: Tensor, *, least: float = 0.5
     union.
     """
     chosen, relevant = chosen & mask, relevant & mask
-    runs, true_runs = _runs(chosen), _runs(relevant)
-    count, true_count = runs.amax(-1), true_runs.amax(-1)
-    most, most_true = (int(number.max()) if len(number) else 0 for number in (count, true_count))
-    shared = torch.zeros(
-        len(runs), most + 1, most_true + 1, dtype=torch.float64, device=runs.device
+    runs, true_runs, shared_runs = (_runs(each) for each in (chosen, relevant, chosen & relevant))
+    # Two runs share one run at most: of each item, the sizes of the three runs that it is in.
+    size, true_size, shared = (_size(each) for each in (runs, true_runs, shared_runs))
+    overlap = (shared_runs > 0) & (shared / (size + true_size - shared) >= least)
+    precision, recall = (
+        _touched(each, overlap) / each.amax(-1).clamp_min(1) for each in (runs, true_runs)
     )
-    both = runs * (most_true + 1) + true_runs
-    shared.view(len(runs), -1).scatter_add_(1, both, torch.ones_like(both, dtype=torch.float64))
-    size, true_size = shared.sum(2, keepdim=True), shared.sum(1, keepdim=True)
-    overlap = (shared / (size + true_size - shared))[:, 1:, 1:] >= least
-    none = torch.zeros_like(count, dtype=torch.float64)
-    matched = overlap.any(2).sum(-1).double() if most_true else none
-    true_matched = overlap.any(1).sum(-1).double() if most else none
-    precision = matched / count.clamp_min(1)
-    recall = true_matched / true_count.clamp_min(1)
     f1 = 2 * precision * recall / (precision + recall).clamp_min(torch.finfo(torch.float64).tiny)
     return f1.masked_fill(~relevant.any(-1), torch.nan)
 
@@ -102,3 +90,16 @@ def _runs(chosen: Tensor) -> Tensor:
     """The number 1, 2, … of the run of True that each item is in; 0 where False."""
     begins = chosen & ~torch.nn.functional.pad(chosen, (1, 0))[..., :-1]
     return begins.long().cumsum(-1) * chosen
+
+
+def _size(runs: Tensor) -> Tensor:
+    """The number of items of the run that each item is in: (B,N) float64."""
+    one = torch.ones_like(runs, dtype=torch.float64)
+    sizes = torch.zeros(len(runs), runs.shape[1] + 1, dtype=one.dtype, device=runs.device)
+    return sizes.scatter_add_(1, runs, one).gather(1, runs)
+
+
+def _touched(runs: Tensor, items: Tensor) -> Tensor:
+    """The number of runs that hold one of the items (B,N): (B,) float64."""
+    held = torch.zeros(len(runs), runs.shape[1] + 1, dtype=torch.float64, device=runs.device)
+    return held.scatter_(1, runs * items, 1.0)[:, 1:].sum(-1)

@@ -2,7 +2,8 @@
 
 An encoder may have a method `deletions(embeddings (B,T,E), mask (B,T), hidden (B,T,H))`, where
 `hidden` is its output. It computes what all deletions share and returns a function of a range of
-positions, `start` and `stop`, which gives the `StateChanges`. Items keep their positions: the
+positions, `start` and `stop`, which gives the `StateChanges`; or None if those of several
+deletions do not fit into memory: it is then called with fewer. Items keep their positions: the
 deleted one is to be masked. There are no gradients. If the encoder has an attribute
 `fewest_deletions`, reading again is faster for fewer deletions than that.
 """
@@ -15,6 +16,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+# Items from which on a text is long: a deletion is then followed only until it has no effect, and
+# memory bounds how many are computed at once.
+LONG_TEXT = 1024
+
 
 class StateChanges(NamedTuple):
     """The states that K = stop - start deletions change; each deletes one position in all texts."""
@@ -23,7 +28,7 @@ class StateChanges(NamedTuple):
     hidden: Tensor  # (K,B,W,H), their new states; undefined on padding and at the deleted item
 
 
-Deletions = Callable[[int, int], StateChanges]
+Deletions = Callable[[int, int], StateChanges | None]
 
 
 def nothing_changes(hidden: Tensor) -> Deletions:

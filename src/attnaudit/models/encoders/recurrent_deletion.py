@@ -8,18 +8,16 @@ these rows are a slice. The input terms W_ih x are computed once for all deletio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
+from attnaudit.core import memory_budget
+from attnaudit.models.encoders import deletion_protocol
 from attnaudit.models.encoders.deletion_protocol import Deletions, StateChanges
-
-# step(input terms (B,G), buffer (K·B,G), state (K·B,H), memory (K·B,H), new state (K·B,H)):
-# the memory is changed in place and the new state is written.
-_Step = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], None]
+from attnaudit.models.encoders.recurrent_windows import Direction, Step, window
 
 
 def recurrent_deletions(
@@ -36,52 +34,53 @@ def recurrent_deletions(
     )
     items = torch.arange(tokens, device=hidden.device)
 
+    def near(start: int, stop: int) -> StateChanges | None:
+        halves = hidden.chunk(2, -1)
+        numbers = memory_budget.NUMBERS_AT_ONCE
+        after = window(right, halves[0], mask, start, stop, numbers)
+        before = window(left, halves[1], mask, start, stop, numbers) if after else None
+        if after is None or before is None:
+            return None
+        end = start + after.states.shape[2]
+        states = hidden[:, before.first : end].expand(stop - start, -1, -1, -1).clone()
+        states[:, :, start - before.first :, : size // 2] = after.states
+        states[:, :, : stop - before.first, size // 2 :] = before.states
+        return StateChanges(items[before.first : end].expand(stop - start, -1), states)
+
     def changed(start: int, stop: int) -> StateChanges:
         after = hidden.expand(stop - start, batch, tokens, size).clone()
         for direction, half in zip((right, left), after.chunk(2, -1), strict=True):
-            direction.recompute(half, start, stop)
+            _recompute(direction, half, start, stop)
         return StateChanges(items.expand(stop - start, tokens), after)
 
-    return changed
+    return near if tokens >= deletion_protocol.LONG_TEXT else changed
 
 
-@dataclass(frozen=True)
-class _Direction:
-    """One network in the whole text."""
-
-    cell: _Step
-    inputs: Tensor  # (T,B,G) input terms
-    state: Tensor  # (T,B,H) before each item
-    memory: Tensor  # (T,B,H) before each item
-    step: int  # 1 to the right, -1 to the left
-
-    def recompute(self, after: Tensor, start: int, stop: int) -> None:
-        """Turn the states of the whole text (K,B,T,H) into those under each deletion, in place."""
-        tokens, batch, size = self.state.shape
-        count = stop - start
-        # The deleted item passes on the state before it.
-        deletion = torch.arange(count, device=after.device)
-        after[deletion, :, deletion + start] = self.state[start:stop]
-        memory = self.memory[start:stop].clone()
-        buffer = self.inputs.new_empty(count * batch, self.inputs.shape[2])
-        path = range(start + 1, tokens) if self.step > 0 else range(stop - 2, -1, -1)
-        for item in path:
-            passed = (
-                slice(0, item - start) if self.step > 0 else slice(max(item + 1 - start, 0), count)
-            )
-            rows = after[passed]
-            self.cell(
-                self.inputs[item],
-                buffer[: len(rows) * batch],
-                rows[:, :, item - self.step].view(-1, size),
-                memory[passed].view(-1, size),
-                rows[:, :, item].view(-1, size),
-            )
+def _recompute(direction: Direction, after: Tensor, start: int, stop: int) -> None:
+    """Turn the states of the whole text (K,B,T,H) into those under each deletion, in place."""
+    tokens, batch, size = direction.state.shape
+    count = stop - start
+    # The deleted item passes on the state before it.
+    deletion = torch.arange(count, device=after.device)
+    after[deletion, :, deletion + start] = direction.state[start:stop]
+    memory = direction.memory[start:stop].clone()
+    buffer = direction.inputs.new_empty(count * batch, direction.inputs.shape[2])
+    right = direction.step > 0
+    for item in range(start + 1, tokens) if right else range(stop - 2, -1, -1):
+        passed = slice(0, item - start) if right else slice(max(item + 1 - start, 0), count)
+        rows = after[passed]
+        direction.cell(
+            direction.inputs[item],
+            buffer[: len(rows) * batch],
+            rows[:, :, item - direction.step].view(-1, size),
+            memory[passed].view(-1, size),
+            rows[:, :, item].view(-1, size),
+        )
 
 
 def _direction(
     network: nn.LSTM | nn.GRU, embeddings: Tensor, mask: Tensor, states: Tensor, step: int
-) -> _Direction:
+) -> Direction:
     """Run a network through the whole text, and keep its state before each item."""
     make = _lstm if isinstance(network, nn.LSTM) else _gru
     cell, inputs = make(network.hidden_size, network.all_weights[0], embeddings.transpose(0, 1))
@@ -96,10 +95,10 @@ def _direction(
             memory[item] = now
             cell(inputs[item], buffer, state[item], now, unused)
             now *= mask[:, item, None]  # going left, padding comes first and must have no effect
-    return _Direction(cell, inputs, state, memory, step)
+    return Direction(cell, inputs, state, memory, step)
 
 
-def _lstm(size: int, weights: Sequence[Tensor], embeddings: Tensor) -> tuple[_Step, Tensor]:
+def _lstm(size: int, weights: Sequence[Tensor], embeddings: Tensor) -> tuple[Step, Tensor]:
     """Return the step of an LSTM, and the input terms of every item (T,B,4·H)."""
     of_item, of_state, bias_of_item, bias_of_state = weights
     # PyTorch orders the gates as input, forget, cell, output. With the cell last, one sigmoid
@@ -119,7 +118,7 @@ def _lstm(size: int, weights: Sequence[Tensor], embeddings: Tensor) -> tuple[_St
     return step, inputs
 
 
-def _gru(size: int, weights: Sequence[Tensor], embeddings: Tensor) -> tuple[_Step, Tensor]:
+def _gru(size: int, weights: Sequence[Tensor], embeddings: Tensor) -> tuple[Step, Tensor]:
     """Return the step of a GRU, and the input terms of every item (T,B,3·H)."""
     of_item, of_state, bias_of_item, bias_of_state = weights
     recurrent = of_state.t().contiguous()

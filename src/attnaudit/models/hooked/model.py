@@ -8,13 +8,12 @@ import torch
 from torch import Tensor
 
 from attnaudit.core.contract import Batch, Record
+from attnaudit.core.memory_budget import texts_at_once
 from attnaudit.models.hooked.attention_capture import AttentionCapture
 from attnaudit.models.hooked.attention_rows import AttentionRows
 from attnaudit.models.hooked.passes import ForwardPass, HookOptions, Replace, run_pass
 from attnaudit.models.hooked.positions import HookSite, items_of, positions_of, real_positions
 from attnaudit.models.hooked.site import find_site
-
-_TOKENS_AT_ONCE = 2**15
 
 
 class Hooked:
@@ -84,7 +83,7 @@ class Hooked:
         examples, count = alternatives.shape[:2]
         index = torch.arange(examples, device=alpha.device).repeat_interleave(count)
         flat = alternatives.flatten(0, 1)
-        size = max(1, _TOKENS_AT_ONCE // record.batch.tokens.shape[1])
+        size = texts_at_once(record.batch.tokens.shape[1])
         parts = [
             self._decode_part(record, index[part], flat[part])
             for part in torch.arange(len(index), device=alpha.device).split(size)

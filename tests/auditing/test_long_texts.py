@@ -1,0 +1,48 @@
+"""What one text of 20,000 words may cost: nothing is held for every pair of words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from attnaudit import audit, data
+from attnaudit.data import Vocabulary, batches_of
+from attnaudit.models import Architecture, build
+
+STATUS = Path("/proc/self/status")
+WORDS = 20_000
+TOP_WORDS = "top_words:share=1"  # fewer readings; the sets of one word would take the memory
+
+
+def peak() -> int:
+    """The largest resident memory in MB since it was reset."""
+    line = next(line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) // 1024
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not STATUS.exists(), reason="peak memory is read from /proc")
+@pytest.mark.parametrize("encoder", ["average:hidden=8", "bilstm:hidden=8"])
+def test_one_text_takes_no_memory_for_pairs_of_words(encoder: str) -> None:
+    text = data.load(f"keyword:length={WORDS},jitter=0,train=2,dev=0,test=1").test
+    vocabulary = Vocabulary.build(text)
+    torch.manual_seed(0)
+    model = build(
+        Architecture(encoder=encoder, embedding=8),
+        words=len(vocabulary),
+        classes=2,
+        with_query=False,
+    ).eval()
+    Path("/proc/self/clear_refs").write_text("5")
+    before = peak()
+    results = audit(
+        model,
+        batches_of(text, vocabulary, 2),
+        audits=[TOP_WORDS, "evidence", "polarity", "agreement"],
+        measures=["leave_one_out", "hidden_leave_one_out"],
+        show_progress=False,
+    )
+    assert peak() - before < 400  # a table of all pairs has 400 MB in its smallest type
+    assert results.mean("agreement", "tau", "leave_one_out") == pytest.approx(0, abs=1)
