@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from attnaudit.core.output_files import check_file
+from attnaudit.core.output_files import check_file, check_writable, recovery_advice
 from attnaudit.report.page import write_page
 from attnaudit.report.site import check_site, write_site
 from attnaudit.results.store import find_runs, load_readable
@@ -45,5 +45,8 @@ def report(
     found.sort(key=lambda run: run[1].about["run"].get("choices", {}).get("audits") is not None)
     folders, results = [folder for folder, _ in found], [results for _, results in found]
     if site is None:
-        return ReportOutput(write_page(results, Path(out), folders=folders), len(found))
-    return ReportOutput(write_site(results, Path(site), folders=folders), len(found))
+        check_writable(Path(out).parent)
+        with recovery_advice("No page was written; the runs are unchanged."):
+            return ReportOutput(write_page(results, Path(out), folders=folders), len(found))
+    with recovery_advice("Pages that were written before it are complete."):
+        return ReportOutput(write_site(results, Path(site), folders=folders), len(found))
