@@ -81,9 +81,9 @@ def verify(
     from attnaudit.results.checks import verify
 
     verifications = verify(folders)
-    for each in verifications:
-        typer.echo(f"{each.folder}: {each.state}")
-    raise typer.Exit(1 if any(each.damaged for each in verifications) else 0)
+    for verification in verifications:
+        typer.echo(f"{verification.folder}: {verification.state}")
+    raise typer.Exit(1 if any(verification.damaged for verification in verifications) else 0)
 
 
 def compare(

@@ -40,13 +40,13 @@ def report(
     """
     check_file(Path(out)) if site is None else check_site(Path(site))
     listed = [runs] if isinstance(runs, str | Path) else runs
-    found = load_readable(find_runs(map(Path, listed)))
+    readable = load_readable(find_runs(map(Path, listed)))
     # Runs with the default audits first; those that an intervention compares with have fewer.
-    found.sort(key=lambda run: run[1].about["run"].get("choices", {}).get("audits") is not None)
-    folders, results = [folder for folder, _ in found], [results for _, results in found]
+    readable.sort(key=lambda run: run[1].about["run"].get("choices", {}).get("audits") is not None)
+    folders, results = [folder for folder, _ in readable], [results for _, results in readable]
     if site is None:
         check_writable(Path(out).parent)
         with recovery_advice("No page was written; the runs are unchanged."):
-            return ReportOutput(write_page(results, Path(out), folders=folders), len(found))
+            return ReportOutput(write_page(results, Path(out), folders=folders), len(readable))
     with recovery_advice("Pages that were written before it are complete."):
-        return ReportOutput(write_site(results, Path(site), folders=folders), len(found))
+        return ReportOutput(write_site(results, Path(site), folders=folders), len(readable))
