@@ -130,6 +130,22 @@ def test_hostile_texts_are_data_and_make_no_element(oracle: Results, tmp_path: P
     assert all(mark not in page.data["examples-0"] for mark in "<>&\u2028")
 
 
+def test_a_name_cannot_turn_the_numbers_after_it(oracle: Results, tmp_path: Path) -> None:
+    """U+202E in a file name once made "vocabulary 53" read "35 yralubacov"."""
+    turned = replace(
+        oracle,
+        about={
+            **oracle.about,
+            "classes": ["\u202eno", "\u2067yes"],
+            "run": {"choices": {"dataset": "data\u202egnp.csv", "seed": 0}},
+        },
+    )
+    html, _ = page_of(turned, tmp_path)
+    outside_of_data = re.sub(r"<script[^>]*>.*?</script>", "", html, flags=re.DOTALL)
+    assert "data\\u202egnp.csv" in outside_of_data
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", outside_of_data)
+
+
 def test_only_our_scripts_may_run(oracle: Results, tmp_path: Path) -> None:
     html, page = page_of(oracle, tmp_path)
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)

@@ -861,7 +861,7 @@ def test_hostile_texts_are_shown_as_text_everywhere(browser: Any, tmp_path: Path
             )
         )
         opened.page.click("button:has-text('Next')")
-    assert {*HOSTILE[:5], "a\u2400b"} <= texts
+    assert {*HOSTILE[:5], "a\u2400b", "\\u202eevil"} <= texts
     assert opened.page.query_selector("main img") is None
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 1280
     opened.check_quiet(path)
