@@ -20,6 +20,7 @@ import pytest
 import typer
 
 import attnaudit
+from attnaudit.auditing import audit_files
 from attnaudit.auditing.audit import audit
 from attnaudit.cli import app, main
 from attnaudit.core.errors import InputError, OutputError
@@ -364,6 +365,33 @@ def test_a_folder_that_cannot_be_written_is_an_error_in_words_before_any_work(
     message = capsys.readouterr().err
     assert "Cannot write to" in message
     assert "Give another folder" in message
+
+
+def test_an_audit_whose_folder_was_filled_meanwhile_shows_its_card_and_is_kept_next_to_it(
+    model_dir: Path,
+    texts: Path,
+    results: Results,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    read = audit_files.read_texts
+
+    def read_while_another_process_saves(*arguments: object, **options: object) -> object:
+        results.save(out)
+        return read(*arguments, **options)
+
+    monkeypatch.setattr(
+        "attnaudit.auditing.audit_files.read_texts", read_while_another_process_saves
+    )
+    assert call(["audit", model_dir, "--data", texts, *FAST, "--out", out], monkeypatch) == 2
+    printed = capsys.readouterr()
+    assert "does it matter?" in printed.out
+    assert "was filled by another process meanwhile" in printed.err
+    assert store.load_results(out).values.equals(results.values)
+    kept = store.load_results(tmp_path / "out.other-1")
+    assert kept.about["texts"]["audited"] == 2
 
 
 @pytest.mark.parametrize("place", ["/dev/full", "/dev/null"])

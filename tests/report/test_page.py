@@ -115,8 +115,8 @@ def test_hostile_texts_are_data_and_make_no_element(oracle: Results, tmp_path: P
     assert "img" not in page.seen
     assert page.handlers == []
     assert "&lt;b&gt;no&lt;/b&gt;" in html
-    told = json.loads(page.data["examples-0"])
-    shown = {token for example in told["examples"] for token in example["tokens"]}
+    content = json.loads(page.data["examples-0"])
+    shown = {token for example in content["examples"] for token in example["tokens"]}
     kept = {token for tokens in oracle.examples["tokens"] for token in tokens}
     assert shown == kept
     assert {

@@ -23,6 +23,7 @@ from attnaudit.data.reading.option_names import Spelling, in_python
 from attnaudit.models.huggingface import from_huggingface
 from attnaudit.models.huggingface.own_batches import sampled_batches, with_class_names
 from attnaudit.results.results import Results
+from attnaudit.results.store import save_results
 
 _TRIAL = 4  # texts audited to estimate the time
 
@@ -130,7 +131,7 @@ def audit_files(
     }
     if out is not None:
         try:
-            results.save(out, force=force)
+            save_results(results, Path(out), force=force, was_free=True)
         except OutputError as error:
             error.results = results
             raise
