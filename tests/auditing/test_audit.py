@@ -32,20 +32,8 @@ from audit_cases import (
     random_batch,
     split_batch,
 )
+from small_models import Wrong
 from tiny_transformers import tiny
-
-
-class Wrong:
-    """A model whose record is changed before it is handed over."""
-
-    def __init__(self, change: Callable[[Record], Record]) -> None:
-        self.change = change
-
-    def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
-        return self.change(Glass("oracle").read(batch, embeddings))
-
-    def decode(self, record: Record, alpha: Tensor) -> Tensor:
-        return Glass("oracle").decode(record, alpha)
 
 
 def lines(frame: pd.DataFrame) -> pd.Series:
