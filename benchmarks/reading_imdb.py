@@ -28,14 +28,14 @@ def read(tokeniser: str, *, cache: bool) -> None:
 
 
 def fresh(tokeniser: str, how: str, folder: str) -> list[float]:
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, __file__, tokeniser, how],
         env={**os.environ, "ATTNAUDIT_CACHE": folder, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=True,
     )
-    return [float(each) for each in told.stdout.split()]
+    return [float(each) for each in done.stdout.split()]
 
 
 def main() -> None:

@@ -108,10 +108,10 @@ def finetune(
             loss.backward()
             optimiser.step()
             if number % 10 == 0 or number == len(batches):
-                told = (
+                progress = (
                     f"epoch {epoch + 1}, batch {number} of {len(batches)}: loss {loss.item():.3f}"
                 )
-                print(told, flush=True)
+                print(progress, flush=True)
     print(f"trained in {time.monotonic() - started:.0f} seconds")
 
     test = drawn(splits.test, 300, seed)
@@ -136,15 +136,15 @@ def main() -> None:
     parser.add_argument(
         "--test-csv", type=Path, help="300 test sentences with labels are written here"
     )
-    told = parser.parse_args()
+    options = parser.parse_args()
     finetune(
-        told.folder,
-        count=told.sentences,
-        epochs=told.epochs,
-        seed=told.seed,
-        test_csv=told.test_csv,
+        options.folder,
+        count=options.sentences,
+        epochs=options.epochs,
+        seed=options.seed,
+        test_csv=options.test_csv,
     )
-    print(f"saved in {told.folder}")
+    print(f"saved in {options.folder}")
 
 
 if __name__ == "__main__":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from attnaudit.core.contract import AttentionModel, Batch
+from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.models import Architecture, build
 from attnaudit.models.glass import KINDS, Glass, glass_batch
 
@@ -29,3 +30,16 @@ def some_alpha(mask: Tensor, count: int) -> Tensor:
     ).double()
     weight = weight * mask[:, None]
     return weight / weight.sum(-1, keepdim=True)
+
+
+class Wrong:
+    """A model whose record is changed before it is handed over."""
+
+    def __init__(self, change: Callable[[Record], Record]) -> None:
+        self.change = change
+
+    def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
+        return self.change(Glass("oracle").read(batch, embeddings))
+
+    def decode(self, record: Record, alpha: Tensor) -> Tensor:
+        return Glass("oracle").decode(record, alpha)

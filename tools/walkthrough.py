@@ -283,7 +283,7 @@ def reading(walk: Walk) -> None:
         "--skip-bad",
         says="2 rows",
     )
-    walk.step("a bomb is refused", *audit, "--data", "bomb.csv.gz", "--out", "f", code=2)
+    walk.step("a bomb is rejected", *audit, "--data", "bomb.csv.gz", "--out", "f", code=2)
     walk.step("a folder as data", *audit, "--data", ".", "--out", "g", code=2)
 
 

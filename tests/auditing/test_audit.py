@@ -32,20 +32,8 @@ from audit_cases import (
     random_batch,
     split_batch,
 )
+from small_models import Wrong
 from tiny_transformers import tiny
-
-
-class Wrong:
-    """A model whose record is changed before it is handed over."""
-
-    def __init__(self, change: Callable[[Record], Record]) -> None:
-        self.change = change
-
-    def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
-        return self.change(Glass("oracle").read(batch, embeddings))
-
-    def decode(self, record: Record, alpha: Tensor) -> Tensor:
-        return Glass("oracle").decode(record, alpha)
 
 
 def lines(frame: pd.DataFrame) -> pd.Series:
@@ -75,10 +63,11 @@ def test_values_do_not_depend_on_the_size_or_order_of_batches(name: str, size: i
     reference, again = (lines(each.frame()) for each in (whole, results))
     tolerance = 1e-5 if name == "float32" else 1e-9
     assert reference.index.equals(again.index)
-    # With many classes the search ends at the edge of the tolerance, up to rounding.
+    # With many classes the search ends when its interval is narrower than 1e-4; where it ends
+    # within that depends on rounding, and so on the version of PyTorch.
     searched = reference.index.get_level_values("audit") == "furthest"
     np.testing.assert_allclose(reference[~searched], again[~searched], atol=tolerance, rtol=0)
-    np.testing.assert_allclose(reference[searched], again[searched], atol=1e-5, rtol=0)
+    np.testing.assert_allclose(reference[searched], again[searched], atol=1e-4, rtol=0)
     drawn = reference.index.get_level_values("measure") == "random"
     drawn &= reference.index.get_level_values("audit") == "evidence"
     assert drawn.any()

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from torch import Tensor
 
 from attnaudit import audit
 from attnaudit.auditing.selection import find_audits, find_measures
-from attnaudit.core.contract import Batch, Record
+from attnaudit.core.contract import Record
 from attnaudit.core.errors import InputError
 from attnaudit.models.glass import Glass, glass_batch
-
-
-class Wrong:
-    """A model whose record is changed before it is handed over."""
-
-    def __init__(self, change: Callable[[Record], Record]) -> None:
-        self.change = change
-
-    def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
-        return self.change(Glass("oracle").read(batch, embeddings))
-
-    def decode(self, record: Record, alpha: Tensor) -> Tensor:
-        return Glass("oracle").decode(record, alpha)
+from small_models import Wrong
 
 
 @pytest.mark.parametrize(

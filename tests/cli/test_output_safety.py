@@ -20,6 +20,7 @@ import pytest
 import typer
 
 import attnaudit
+from attnaudit.auditing import audit_files
 from attnaudit.auditing.audit import audit
 from attnaudit.cli import app, main
 from attnaudit.core.errors import InputError, OutputError
@@ -292,37 +293,118 @@ def test_a_run_that_cannot_be_stored_still_shows_its_card(
     assert list((tmp_path / "runs").iterdir()) == []
 
 
+# Commands that only show what was computed, the option of their output and the files they write.
+SHOWN: dict[str, tuple[Callable[[Path], list[object]], str, str]] = {
+    "report": (lambda run: ["report", run], "--out", "out/page.html"),
+    "site": (lambda run: ["report", run], "--site", "out"),
+    "lesson": (lambda run: ["lesson"], "--out", "out/page.html"),
+    "figures": (
+        lambda run: ["figures", run, "--only", "permutation_violins,dispersion"],
+        "--out",
+        "out",
+    ),
+    "tables": (lambda run: ["tables", run, "--only", "summary,runs"], "--out", "out"),
+}
+
+
 @pytest.mark.parametrize("room", ["none", "some"])
-@pytest.mark.parametrize(
-    ("command", "only"),
-    [("figures", "permutation_violins,dispersion"), ("tables", "summary,runs")],
-)
+@pytest.mark.parametrize("command", SHOWN)
 def test_without_room_the_files_written_before_are_whole_and_the_message_says_how_to_go_on(
     command: str,
-    only: str,
     room: str,
     run: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    arguments = [command, run, "--only", only, "--out", tmp_path / "out"]
-    assert call(arguments, monkeypatch) == 0
+    arguments, option, target = SHOWN[command]
+    line = [*arguments(run), option, tmp_path / target]
+    assert call(line, monkeypatch) == 0
     expected = snapshot(tmp_path / "out")
     largest = max(map(len, expected.values())) if room == "some" else 1
     shutil.rmtree(tmp_path / "out")
     capsys.readouterr()
     with largest_file(largest - 1):
-        assert call(arguments, monkeypatch) == 2
+        assert call(line, monkeypatch) == 2
     message = capsys.readouterr().err
     assert "Cannot write" in message
     assert "run the same command again" in message
+    assert "Traceback" not in message
     written = snapshot(tmp_path / "out")
     pages = {name for name in written if not name.endswith(MANIFEST)}
     assert all(written[name] == expected[name] for name in pages)
-    assert "written before it are complete" in message
-    assert call(arguments, monkeypatch) == 0
+    if target.endswith(".html"):
+        assert "No page was written" in message
+        assert not written
+    else:
+        assert "written before it are complete" in message
+    assert call(line, monkeypatch) == 0
     assert snapshot(tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize("command", SHOWN)
+def test_a_page_that_is_there_survives_a_write_without_room(
+    command: str,
+    run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],  # in memory; captured in a file, it would have no room
+) -> None:
+    arguments, option, target = SHOWN[command]
+    line = [*arguments(run), option, tmp_path / target]
+    assert call(line, monkeypatch) == 0
+    before = snapshot(tmp_path / "out")
+    with largest_file(0):
+        assert call(line, monkeypatch) == 2
+    assert snapshot(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("command", SHOWN)
+def test_a_folder_that_cannot_be_written_is_an_error_in_words_before_any_work(
+    command: str,
+    run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # sysfs rejects new files even from root, for whom a folder without write permission is open.
+    locked = Path("/sys/kernel") if os.geteuid() == 0 else tmp_path / "locked"
+    if os.geteuid() == 0 and not locked.is_dir():
+        pytest.skip("no folder here that root cannot write to")
+    if locked.parent == tmp_path:
+        locked.mkdir(mode=0o555)
+    arguments, option, target = SHOWN[command]
+    assert call([*arguments(run), option, locked / Path(target).name], monkeypatch) == 2
+    message = capsys.readouterr().err
+    assert "Cannot write to" in message
+    assert "Give another folder" in message
+
+
+def test_an_audit_whose_folder_was_filled_meanwhile_shows_its_card_and_is_kept_next_to_it(
+    model_dir: Path,
+    texts: Path,
+    results: Results,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    read = audit_files.read_texts
+
+    def read_while_another_process_saves(*arguments: object, **options: object) -> object:
+        results.save(out)
+        return read(*arguments, **options)
+
+    monkeypatch.setattr(
+        "attnaudit.auditing.audit_files.read_texts", read_while_another_process_saves
+    )
+    assert call(["audit", model_dir, "--data", texts, *FAST, "--out", out], monkeypatch) == 2
+    printed = capsys.readouterr()
+    assert "does it matter?" in printed.out
+    assert "was filled by another process meanwhile" in printed.err
+    assert store.load_results(out).values.equals(results.values)
+    kept = store.load_results(tmp_path / "out.other-1")
+    assert kept.about["texts"]["audited"] == 2
 
 
 @pytest.mark.parametrize("place", ["/dev/full", "/dev/null"])

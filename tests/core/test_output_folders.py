@@ -101,7 +101,7 @@ def test_what_another_process_wrote_meanwhile_is_left_and_ours_is_kept_next_to_i
         store.write_results(results, draft)
         results.save(tmp_path / "out")  # the other process
 
-    with pytest.raises(InputError, match=r"out.other-1"):
+    with pytest.raises(OutputError, match=r"out.other-1"):
         write_folder(tmp_path / "out", write)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out", "out.other-1"]
     assert store.is_complete(tmp_path / "out.other-1")

@@ -150,19 +150,19 @@ def test_an_archive_cut_short_is_rejected_or_whole(tmp_path: Path, suffix: str) 
     every_so_often = range(0, len(whole), max(1, len(whole) // 150))
     near_the_end = range(len(whole) - 30, len(whole))
     at_blocks = range(0, len(whole), 512)
-    refused = tried = 0
+    rejected = tried = 0
     for length in sorted({*every_so_often, *near_the_end, *at_blocks}):
         cut.write_bytes(whole[:length])
         try:
             made = _read(cut)
         except InputError as error:
-            refused += str(cut) in str(error)
+            rejected += str(cut) in str(error)
         else:
             assert made == expected, length
             assert length > 0.5 * len(whole)
         tried += 1
     assert tried > 150
-    assert refused > tried / 2
+    assert rejected > tried / 2
 
 
 @pytest.mark.parametrize("suffix", COMPRESS)
@@ -185,7 +185,7 @@ def test_a_compressed_file_cut_short_is_rejected(tmp_path: Path, suffix: str, in
 def test_a_changed_byte_is_noticed(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, place: float, change: int
 ) -> None:
-    """Every compressed archive has checksums; what it gives is refused or right."""
+    """Every compressed archive has checksums; what it gives is rejected or right."""
     folder = _folder(tmp_path_factory.mktemp("changed") / "folder")
     expected = _read(folder)
     path = _archive(folder, suffix)
@@ -575,14 +575,14 @@ def test_a_real_bomb_of_zeros_is_stopped_in_little_memory(tmp_path: Path, kind: 
             archive.write(zeros, "x.txt")
     zeros.unlink()
     assert path.stat().st_size < 2_000_000
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", READ_A_BOMB, str(path)],
         capture_output=True,
         text=True,
         timeout=120,
         check=True,
     )
-    verdict, grown = told.stdout.split()
+    verdict, grown = done.stdout.split()
     assert verdict == "bomb"
     assert int(grown) < 30_000  # kilobytes
 

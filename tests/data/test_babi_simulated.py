@@ -75,12 +75,12 @@ def test_babi_depends_on_the_seed_and_on_nothing_else() -> None:
 
 
 def test_babi_splits_share_no_story() -> None:
-    told = [
+    stories = [
         {as_text([story]) for story in simulate(task=2, questions=1000, split=split, seed=0)}
         for split in ("train", "dev", "test")
     ]
-    assert [len(each) for each in told] == [200, 200, 200]
-    assert len(set.union(*told)) == 600
+    assert [len(each) for each in stories] == [200, 200, 200]
+    assert len(set.union(*stories)) == 600
 
 
 def test_babi_answers_are_about_even() -> None:

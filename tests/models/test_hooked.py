@@ -554,7 +554,7 @@ def test_about_and_vocabulary_size_are_available_through_the_readout() -> None:
     assert not hasattr(model, "spell")
 
 
-# Refused in words --------------------------------------------------------------------------------
+# Rejected in words --------------------------------------------------------------------------------
 
 
 class Ignored(nn.Module):

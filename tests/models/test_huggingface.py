@@ -367,7 +367,7 @@ def test_a_measure_can_be_audited_in_place_of_attention() -> None:
     )
     assert "rollout" in results.about["not_applicable"]["agreement:of=rollout"]
     frame = results.frame()
-    told = frame[
+    taus = frame[
         (frame["audit"] == audits[0])
         & (frame["measure"] == "gradient")
         & (frame["metric"] == "tau")
@@ -377,7 +377,7 @@ def test_a_measure_can_be_audited_in_place_of_attention() -> None:
         expected = kendalltau(
             mean[at, real], gradient(model, record, 0)[at, real].detach()
         ).statistic
-        found = told[told["example_id"] == batch.example_id[at]]["value"]
+        found = taus[taus["example_id"] == batch.example_id[at]]["value"]
         assert len(found) == 4  # a line for each row, all the same: the mean has no rows
         assert np.allclose(found, expected)
     lists = frame[(frame["audit"] == audits[2]) & (frame["measure"] == "gradient")]

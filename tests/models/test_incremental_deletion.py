@@ -129,10 +129,10 @@ def test_nothing_is_read_again(encoder: str, monkeypatch: pytest.MonkeyPatch) ->
     model = made(encoder)
     record = read(model, texts(False))
 
-    def refuse(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise AssertionError("read again")
 
-    monkeypatch.setattr(type(model.encoder), "forward", refuse)
+    monkeypatch.setattr(type(model.encoder), "forward", fail)
     assert not model.leave_out(record).requires_grad
 
 
@@ -222,7 +222,7 @@ def test_equal_neighbours_are_left_out_with_exactly_equal_effect(encoder: str) -
     tokens = batch.tokens.clone()
     tokens[:, 2] = tokens[:, 1]
     tokens[:2, [10, 11, 12]] = tokens[:2, [13]]
-    # A mark with the vector of the word beside it is still no word.
+    # A mark with the vector of the word next to it is still no word.
     model.embedding.weight[START] = model.embedding.weight[tokens[0, 1]]
     record = read(model, replace(batch, tokens=tokens))
     found = leave_out(model, record)

@@ -426,7 +426,7 @@ def test_what_was_not_run_is_left_out_and_named(sources: Sources, tmp_path: Path
     (bare,) = [each for each in sources.runs if each.choices["seed"] == 5]
     outcome = write_figures(Sources((bare,), ()), tmp_path / "out", formats=["png"])
     assert {path.stem for path in outcome.written} == {"tau_histograms", "agreement_matrix"}
-    told = str(outcome)
+    printed = str(outcome)
     for name, reason in {
         "permutation_violins": "the audit permutation was not run",
         "epsilon_curve": "the audit epsilon_curve was not run",
@@ -434,9 +434,9 @@ def test_what_was_not_run_is_left_out_and_named(sources: Sources, tmp_path: Path
         "information_by_rank": "`attnaudit corpus-audit RUN --audit mutual_information` "
         "was not run",
     }.items():
-        assert f"{name} ({bare.title}): {reason}" in told
-    assert "adversarial_curve: no findings of `attnaudit run --intervention adversarial`" in told
-    assert "dispersion: the audit dispersion was not run" in told
+        assert f"{name} ({bare.title}): {reason}" in printed
+    assert "adversarial_curve: no findings of `attnaudit run --intervention adversarial`" in printed
+    assert "dispersion: the audit dispersion was not run" in printed
 
 
 def test_why_an_audit_did_not_apply_is_told(run: Run) -> None:
@@ -572,15 +572,15 @@ def test_the_command_writes_what_is_asked_for(
         )
         == 0
     )
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert sorted({path.name for path in (tmp_path / "f").rglob("[!.]*.*")}) == [
         "dispersion.png",
         "dispersion.svg",
         "flip_table.png",
         "flip_table.svg",
     ]
-    assert "flip_table" in told
-    assert "the audit top_item was not run" in told
+    assert "flip_table" in printed
+    assert "the audit top_item was not run" in printed
     assert call("figures", str(runs), "--only", "flip_tabel") == 2
     assert (
         "There is no figure 'flip_tabel'. Choose from: tau_histograms," in capsys.readouterr().err

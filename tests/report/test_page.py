@@ -116,8 +116,8 @@ def test_hostile_texts_are_data_and_make_no_element(oracle: Results, tmp_path: P
     assert "img" not in page.seen
     assert page.handlers == []
     assert "&lt;b&gt;no&lt;/b&gt;" in html
-    told = json.loads(page.data["examples-0"])
-    shown = {token for example in told["examples"] for token in example["tokens"]}
+    content = json.loads(page.data["examples-0"])
+    shown = {token for example in content["examples"] for token in example["tokens"]}
     kept = {token for tokens in oracle.examples["tokens"] for token in tokens}
     assert shown == kept
     assert {
@@ -129,6 +129,22 @@ def test_hostile_texts_are_data_and_make_no_element(oracle: Results, tmp_path: P
         "x" * 10_000,
     } <= shown
     assert all(mark not in page.data["examples-0"] for mark in "<>&\u2028")
+
+
+def test_a_name_cannot_turn_the_numbers_after_it(oracle: Results, tmp_path: Path) -> None:
+    """U+202E in a file name once made "vocabulary 53" read "35 yralubacov"."""
+    turned = replace(
+        oracle,
+        about={
+            **oracle.about,
+            "classes": ["\u202eno", "\u2067yes"],
+            "run": {"choices": {"dataset": "data\u202egnp.csv", "seed": 0}},
+        },
+    )
+    html, _ = page_of(turned, tmp_path)
+    outside_of_data = re.sub(r"<script[^>]*>.*?</script>", "", html, flags=re.DOTALL)
+    assert "data\\u202egnp.csv" in outside_of_data
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", outside_of_data)
 
 
 def test_only_our_scripts_may_run(oracle: Results, tmp_path: Path) -> None:

@@ -486,10 +486,10 @@ def test_the_command_writes_every_table_and_names_what_it_leaves_out(
     assert len(written(released / "pyxc-pyc_pval")) == 2
     (bare,) = [each.folder for each in gather([runs]).runs if each.choices["seed"] == 7]
     assert call(str(bare), "--out", str(tmp_path / "b"), "--format", "latex") == 0
-    told = capsys.readouterr().out
-    assert "jain_wallace_table2: the audit agreement was not run" in told
-    assert "flips: the audit top_item was not run" in told
-    assert "jain_wallace_released: these are csv files; add csv to --format" in told
+    printed = capsys.readouterr().out
+    assert "jain_wallace_table2: the audit agreement was not run" in printed
+    assert "flips: the audit top_item was not run" in printed
+    assert "jain_wallace_released: these are csv files; add csv to --format" in printed
     assert call(str(bare), "--only", "tabel") == 2
     assert "There is no table 'tabel'. Choose from: summary," in capsys.readouterr().err
 

@@ -156,7 +156,7 @@ def audit(
             show_progress=show_progress,
             **chosen,
         )
-        save_results(results, Path(out), force=force)
+        save_results(results, Path(out), force=force, was_free=True)
         store.remove()
     return load_results(out)
 

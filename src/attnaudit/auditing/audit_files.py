@@ -30,7 +30,7 @@ from attnaudit.data.reading.option_names import Spelling, in_python
 from attnaudit.models.huggingface.own_batches import sample_texts, with_class_names
 from attnaudit.models.huggingface.text_batch import numbered_ids
 from attnaudit.results.results import Results
-from attnaudit.results.store import load_results
+from attnaudit.results.store import load_results, save_results
 
 
 def audit_files(
@@ -161,7 +161,7 @@ def audit_files(
         if out is None:
             return replace(results, columns=results.columns.in_memory())
         try:
-            results.save(out, force=force)
+            save_results(results, Path(out), force=force, was_free=True)
         except OutputError as error:
             error.results = replace(results, columns=results.columns.in_memory())
             raise

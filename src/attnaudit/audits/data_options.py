@@ -80,7 +80,7 @@ def uses_data_option(
 
 def missing_data_options(audit: Callable[..., Any]) -> list[str]:
     """The data options that an audit uses and that it was not given."""
-    options = {name: each.default for name, each in signature(audit).parameters.items()}
+    options = {name: parameter.default for name, parameter in signature(audit).parameters.items()}
     given = audit.keywords if isinstance(audit, partial) else {}
     while isinstance(audit, partial):
         audit = audit.func

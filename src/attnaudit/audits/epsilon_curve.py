@@ -20,17 +20,17 @@ def _split(epsilons: str) -> list[str]:
 
 
 def _epsilons(text: str) -> dict[str, float]:
-    found = {}
-    for each in _split(text):
+    epsilons = {}
+    for word in _split(text):
         try:
-            found[each] = float(each)
+            epsilons[word] = float(word)
         except ValueError:
-            found[each] = -1.0
-        if not 0 <= found[each] <= 1:
+            epsilons[word] = -1.0
+        if not 0 <= epsilons[word] <= 1:
             raise InputError(
-                f"epsilon_curve: epsilons are numbers from 0 to 1 joined by +; got {each!r}."
+                f"epsilon_curve: epsilons are numbers from 0 to 1 joined by +; got {word!r}."
             )
-    return found
+    return epsilons
 
 
 @limits(epsilons=ParsedBy(_epsilons))

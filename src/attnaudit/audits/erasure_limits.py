@@ -144,12 +144,12 @@ def erasure_limits(
             *(("", metric) for metric in ("aopc_best", "aopc_worst", "searched_exactly")),
         ]
     }
-    found: dict[int, list[Tensor]] = {}
+    results_of_example: dict[int, list[Tensor]] = {}
     for (index, _), part in zip(
         searches, run_searches(model, record, words, searches), strict=True
     ):
-        found.setdefault(index, []).append(part)
-    for index, parts in found.items():
+        results_of_example.setdefault(index, []).append(part)
+    for index, parts in results_of_example.items():
         exact, steps = len(parts) == 1, int(count[index]) - 1
         sums = torch.cat(parts) / steps
         _fill(values, index, names, sums, exact=exact, rounding=rounding)

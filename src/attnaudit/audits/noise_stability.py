@@ -132,7 +132,7 @@ def noise_stability(
     unknown = scale[:, 0, 0] == 0  # noise in proportion to nothing
     for size, per_draw in of_size.items():
         for measure, name in per_draw[0]:
-            drawn = torch.stack([each[measure, name] for each in per_draw])
+            drawn = torch.stack([draw[measure, name] for draw in per_draw])
             value = drawn.nanmean(0).masked_fill(unknown, torch.nan)
             for ending in (f"_{size}", "") if size == SUMMARY else (f"_{size}",):
                 values[measure, f"{name}{ending}"] = value
@@ -183,12 +183,12 @@ def _compared(record: Record, own: Heatmap, fresh: Record) -> dict[tuple[str, st
     count = own.words.sum(-1)
     k = (count - 1).clamp(1, TOP)
     lists = [top_list(weights, k, own.words) for weights in (own.weights, other)]
-    lengths = torch.stack([each.sum(-1) for each in lists]).double()
+    lengths = torch.stack([top.sum(-1) for top in lists]).double()
     longest, shortest = lengths.amax(0), lengths.amin(0)
     overlap = (lists[0] & lists[1]).sum(-1) / longest
     furthest = masking.fill(one_hot_jsd(own.weights), own.words, 0.0).amax(-1)
     share = statistics.jsd(own.weights, other, own.words) / furthest
-    on_lists = [masking.total(own.weights, each) for each in lists]
+    on_lists = [masking.total(own.weights, top) for top in lists]
     kept = (on_lists[1] / on_lists[0]).clamp_max(1)  # a tie makes a list longer
     by_chance = (lengths[1] / count / on_lists[0]).clamp_max(1)
     several = (count > 1) & (shortest > 0)  # uniform attention has no list

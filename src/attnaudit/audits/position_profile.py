@@ -108,8 +108,8 @@ def profile_of_record(record: Record) -> PositionProfile:
 
 def combine_profiles(profiles: Iterable[PositionProfile]) -> PositionProfile:
     """The profile of all texts of these profiles."""
-    each = list(profiles)
+    listed = list(profiles)
     return PositionProfile(
-        torch.stack([profile.total for profile in each]).sum(0),
-        torch.stack([profile.count for profile in each]).sum(0),
+        torch.stack([profile.total for profile in listed]).sum(0),
+        torch.stack([profile.count for profile in listed]).sum(0),
     )

@@ -62,7 +62,7 @@ def run_searches(
             rows.append(torch.full((len(chosen),), example, device=words.device))
             drops.append(drop)
         odds = read_without(model, record, torch.cat(rows), torch.cat(drops)).log_odds.cpu()
-        for index, part in zip(sets, odds.split([len(each) for each in drops]), strict=True):
+        for index, part in zip(sets, odds.split(list(map(len, drops))), strict=True):
             advance(index, part)
     return results
 
@@ -185,8 +185,8 @@ def _blocks(
 def _distinct(sets: Tensor, count: int) -> Tensor:
     """The first `count` distinct sets of (K,W)."""
     kept: dict[tuple[bool, ...], Tensor] = {}
-    for each in sets:
-        kept.setdefault(tuple(each.tolist()), each)
+    for chosen in sets:
+        kept.setdefault(tuple(chosen.tolist()), chosen)
         if len(kept) == count:
             break
     return torch.stack(list(kept.values()))

@@ -185,11 +185,15 @@ def _read_best(search: Search[float], goal: Goal) -> Search[Found]:
 
 
 def _values(
-    whole: Tensor, found: dict[int, Found], names: list[str], exact: dict[int, bool], draws: int
+    whole: Tensor,
+    odds_of_example: dict[int, Found],
+    names: list[str],
+    exact: dict[int, bool],
+    draws: int,
 ) -> Values:
     """All metrics (B,): whole (B,) are the log-odds of the whole texts.
 
-    found: per example, the log-odds of the sets of the rankings, then of all sets or of the random
+    odds_of_example: the log-odds of the sets of the rankings, then of all sets or of the random
     ones, then of those that the searches found.
     """
     nan = torch.full_like(whole, torch.nan)
@@ -197,7 +201,7 @@ def _values(
     for metric in _metrics():  # also if no text is read
         for measure in ["random", *names] if metric in RANKED else [""]:
             values[measure, metric] = nan.clone()
-    for index, kinds in found.items():
+    for index, kinds in odds_of_example.items():
         values["", "searched_exactly"][index] = float(exact[index])
         of = whole[index].cpu()
         for kind, odds in kinds.items():

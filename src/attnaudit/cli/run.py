@@ -226,6 +226,7 @@ def run(
 
 
 def _intervene(intervention: str, dataset: str, **choices: Any) -> None:
+    from attnaudit.core.output_files import recovery_advice
     from attnaudit.papers import wen
     from attnaudit.report.figures import save_figure
     from attnaudit.training import intervene
@@ -235,7 +236,10 @@ def _intervene(intervention: str, dataset: str, **choices: Any) -> None:
     published = wen.next_to_published(dataset) if findings.name == "adversarial" else None
     if published is not None:
         typer.echo(published)
-    figure = save_figure(findings.name, findings.summary, findings.detail, folder / "figure.png")
+    with recovery_advice(f"The findings in {folder} are complete; only the figure is missing."):
+        figure = save_figure(
+            findings.name, findings.summary, findings.detail, folder / "figure.png"
+        )
     typer.echo(f"\nFindings: {folder}" + (f"\nFigure: {figure}" if figure else ""))
 
 

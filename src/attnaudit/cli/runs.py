@@ -82,9 +82,9 @@ def verify(
     from attnaudit.results.checks import verify
 
     verifications = verify(folders)
-    for each in verifications:
-        typer.echo(f"{each.folder}: {each.state}")
-    damaged = any(each.damaged for each in verifications)
+    for verification in verifications:
+        typer.echo(f"{verification.folder}: {verification.state}")
+    damaged = any(verification.damaged for verification in verifications)
     raise typer.Exit(ExitCode.NEGATIVE if damaged else ExitCode.DONE)
 
 

@@ -25,10 +25,12 @@ def what_was_read(data: dict[str, Any]) -> str | None:
     columns = notes.get("columns")
     if not isinstance(columns, dict) or not columns:
         return None
-    by_file = columns if all(isinstance(each, dict) for each in columns.values()) else {"": columns}
+    by_file = (
+        columns if all(isinstance(of_file, dict) for of_file in columns.values()) else {"": columns}
+    )
     named = [
-        ", ".join(f"{name} = {printable(str(column)[:60])}" for name, column in each.items())
-        for each in by_file.values()
+        ", ".join(f"{name} = {printable(str(column)[:60])}" for name, column in of_file.items())
+        for of_file in by_file.values()
     ]
     sizes = ", ".join(f"{name} {count:,}" for name, count in data["sizes"].items())
     source = notes.get("source", data.get("name"))

@@ -29,7 +29,7 @@ def check_writable(folder: Path) -> None:
     except OSError as error:
         raise InputError(
             f"Cannot write to {folder}: {error.strerror}. "
-            "Give another folder with --out, or make this one writable."
+            "Give another folder, or make this one writable."
         ) from error
 
 
@@ -116,6 +116,33 @@ def whole_file(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # a read-only file system, where there is no draft
             draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def recovery_advice(kept: str) -> Iterator[None]:
+    """Add to an error of writing what holds of everything else, and how to go on.
+
+    Parameters
+    ----------
+    kept : str
+        A sentence about what was written before, such as "The runs are unchanged."
+
+    Examples
+    --------
+    >>> with recovery_advice("The runs are unchanged."):
+    ...     raise OutputError(28, "Cannot write page.html: No space left on device")
+    Traceback (most recent call last):
+        ...
+    attnaudit.core.errors.OutputError: Cannot write page.html: No space left on device. The runs \
+are unchanged. Make room or give another place, then run the same command again.
+    """
+    try:
+        yield
+    except OutputError as error:
+        raise OutputError(
+            error.errno,
+            f"{error} {kept} Make room or give another place, then run the same command again.",
+        ) from error
 
 
 def sync(path: Path) -> None:

@@ -82,6 +82,7 @@ def write_folder(
     write: Callable[[Path], None],
     *,
     replace: bool = False,
+    was_free: bool = False,
     keep: Keep | None = None,
 ) -> Path:
     """Write results to a draft and move it into place when everything is on the disk.
@@ -96,11 +97,15 @@ def write_folder(
         ``write(draft)`` writes the results into the folder `draft`.
     replace : bool
         Allow results of ours to be replaced.
+    was_free : bool
+        `check_folder` accepted the folder before the work. If another process has filled it since,
+        the results are kept next to it, and the error says where.
     keep : callable, optional
         ``keep(old, draft)`` decides whether a corpus audit in the old folder moves to the new one;
         if omitted, it is removed and named in a notice.
     """
-    check_folder(folder, replace=replace)
+    if not was_free:
+        check_folder(folder, replace=replace)
     place = Path(folder).resolve()
     draft = place.parent / temporary.draft_name()
     try:
@@ -156,9 +161,11 @@ def _move_into_place(draft: Path, place: Path, *, replace: bool, keep: Keep | No
         return
     if not replace or mark_of(place) is None:
         other = _rename_to_free_name(draft, place, "other")
-        raise InputError(
+        completed.append(other)
+        raise OutputError(
+            errno.EEXIST,
             f"{place} was filled by another process meanwhile and is left as it is. "
-            f"These results are complete, in {other}."
+            f"These results are complete, in {other}",
         )
     removed = _carry_over(place, draft, keep)
     old = place.with_name(temporary.replaced_name(place.name))

@@ -180,7 +180,11 @@ def splits_of(
     prefixes = {"train": ("train", "row"), "dev": ("dev",), "test": ("test",)}
     by_split = {
         split: prepare.within_length(
-            [each for each in labelled if each.example_id.partition("/")[0] in prefixes[split]],
+            [
+                example
+                for example in labelled
+                if example.example_id.partition("/")[0] in prefixes[split]
+            ],
             split,
         )
         for split in SPLITS

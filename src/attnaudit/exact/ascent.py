@@ -105,9 +105,9 @@ def _target(given: Prepared, epsilon: Tensor, alpha: Tensor, least: float) -> Te
     free = torch.full_like(original, torch.inf)
     most = torch.cat([given.mask.to(alpha.dtype), free, original, free[:, :1]], 1)
     cost = torch.cat([masking.fill(gain, given.mask), torch.zeros_like(most[:, items:])], 1)
-    found = maximise(cost, columns, rhs, most).x[:, :items]
-    total = found.sum(-1, keepdim=True)
-    return torch.where(total > 0.5, found / total.clamp_min(0.5), alpha)
+    weights = maximise(cost, columns, rhs, most).x[:, :items]
+    total = weights.sum(-1, keepdim=True)
+    return torch.where(total > 0.5, weights / total.clamp_min(0.5), alpha)
 
 
 def _gathered(values: Tensor, order: Tensor) -> Tensor:

@@ -24,15 +24,15 @@ def polish(given: Prepared, epsilon: Tensor, proposals: Tensor) -> Tensor:
     count = proposals.shape[1]
     example = torch.arange(len(proposals), device=proposals.device).repeat_interleave(count)
     many, flat = given.rows(example), proposals.flatten(0, 1)
-    found = corrected(many, epsilon[example], flat)
+    feasible = corrected(many, epsilon[example], flat)
     share = _feasible_share(many, epsilon[example], flat)[:, None]
     mixed = share * flat + (1 - share) * many.alpha
-    fits = many.moved(found) <= epsilon[example]
-    found = torch.where(fits[:, None], found, mixed).view_as(proposals)
+    fits = many.moved(feasible) <= epsilon[example]
+    feasible = torch.where(fits[:, None], feasible, mixed).view_as(proposals)
     wished = statistics.jsd(proposals, given.alpha[:, None]).argmax(-1)
     start = mixed.view_as(proposals)[torch.arange(len(wished), device=wished.device), wished]
     vertex = far_vertex(given, given.alpha, start=start)
-    return torch.cat([found, vertex[:, None]], 1)
+    return torch.cat([feasible, vertex[:, None]], 1)
 
 
 def corrected(given: Prepared, epsilon: Tensor, alpha: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 
 from attnaudit.auditing.audit import audit
 from attnaudit.core.contract import Batch
-from attnaudit.core.output_files import check_file
+from attnaudit.core.output_files import check_file, check_writable, recovery_advice
 from attnaudit.models.glass import DECIDING, KINDS, Glass, glass_batch
 from attnaudit.report.lesson import write_lesson
 from attnaudit.results.card import Card
@@ -35,12 +35,14 @@ def make_lesson(path: str | Path) -> Path:
     >>> make_lesson("lesson.html")  # doctest: +SKIP
     """
     check_file(Path(path), kind="lesson")
+    check_writable(Path(path).parent)
     batch, words = sentences()
     played: dict[str, Results] = {kind: _audit(Glass(kind), batch, words) for kind in KINDS}
     cards: dict[str, Card] = {
         kind: _audit(Glass(kind), glass_batch(256), None).card() for kind in KINDS
     }
-    return write_lesson(played, cards, Path(path))
+    with recovery_advice("No page was written."):
+        return write_lesson(played, cards, Path(path))
 
 
 def sentences() -> tuple[Batch, list[str]]:

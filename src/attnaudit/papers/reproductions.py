@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from attnaudit.core import registry
-from attnaudit.core.output_files import write_file
+from attnaudit.core.output_files import recovery_advice, write_file
 from attnaudit.data.corpus_info import corpus_of
 from attnaudit.papers.meister_tables import meister_figure2, meister_table1, meister_table6
 from attnaudit.papers.neely_schouten_tables import neely_schouten_table2
@@ -77,4 +77,5 @@ def reproduce(
     frame = make_table(config)
     name = f"{table}-{corpus_of(dataset).replace(':', '_')}-seed_{seed}.csv"
     path = config.out / "reproductions" / name
-    return Reproduction(frame, write_file(path, frame.to_csv(index=False), kind="table"))
+    with recovery_advice(f"The runs in {config.out} are complete and will be used again."):
+        return Reproduction(frame, write_file(path, frame.to_csv(index=False), kind="table"))

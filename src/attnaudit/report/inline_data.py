@@ -19,6 +19,8 @@ from markupsafe import Markup
 
 # Allowed in a JSON string, but not in an HTML script element; U+2028/9 end a line of JavaScript.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+# Turn the writing direction of everything after them, numbers of ours included.
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -36,6 +38,19 @@ def as_json(content: Any) -> Markup:
 
 def _dumps(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def with_visible_turns(value: Any) -> Any:
+    """A text with characters that turn the writing direction as escapes; all else unchanged.
+
+    Examples
+    --------
+    >>> with_visible_turns("data\u202egnp.csv: 0.25")
+    'data\\\\u202egnp.csv: 0.25'
+    """
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return _TURNING.sub(lambda match: f"\\u{ord(match[0]):04x}", value)
 
 
 def static(name: str) -> Markup:

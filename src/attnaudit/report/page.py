@@ -17,7 +17,7 @@ from attnaudit.core.output_files import check_file, write_file
 from attnaudit.report import overview, scripts
 from attnaudit.report.charts.chart_data import POINTS
 from attnaudit.report.examples import example_data
-from attnaudit.report.inline_data import as_json, policy, static
+from attnaudit.report.inline_data import as_json, policy, static, with_visible_turns
 from attnaudit.report.related_findings import RelatedFindings
 from attnaudit.report.run_data import RunData, of_each, run_data, run_head
 from attnaudit.results.number_formats import MISSING, number, percent, with_interval
@@ -168,6 +168,7 @@ def environment() -> Environment:
         loader=PackageLoader("attnaudit.report"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=with_visible_turns,
         trim_blocks=True,
         lstrip_blocks=True,
     )

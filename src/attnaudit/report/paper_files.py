@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from attnaudit.core.errors import NotApplicable, OutputError
-from attnaudit.core.output_files import check_writable, write_file
+from attnaudit.core.errors import NotApplicable
+from attnaudit.core.output_files import check_writable, recovery_advice, write_file
 from attnaudit.report import figures, tables
 from attnaudit.report.figures import style
 from attnaudit.report.run_sources import Findings, Run, Sources
@@ -168,17 +168,6 @@ def _write(
         except NotApplicable as reason:
             summary.skip(job.name, job.source, reason)
         else:
-            try:
+            with recovery_advice("Files that were written before it are complete."):
                 summary.written += save(product, job.folder / job.name)
-            except OutputError as error:
-                raise _unfinished(error) from error
     return summary
-
-
-def _unfinished(error: OutputError) -> OutputError:
-    """The error with what holds of the files before it, and how to go on."""
-    return OutputError(
-        error.errno,
-        f"{error} Files that were written before it are complete. "
-        "Make room, then run the same command again: it writes the missing files.",
-    )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from attnaudit.core.output_files import check_file
+from attnaudit.core.output_files import check_file, check_writable, recovery_advice
 from attnaudit.report.page import write_page_of
 from attnaudit.report.site import check_site, write_site_of
 from attnaudit.results.store import find_runs
@@ -47,5 +47,8 @@ def report(
     folders = [folder for folder, _ in found]
     results = StoredRuns(folders)
     if site is None:
-        return ReportOutput(*write_page_of(results, Path(out), folders=folders))
-    return ReportOutput(*write_site_of(results, Path(site), folders=folders))
+        check_writable(Path(out).parent)
+        with recovery_advice("No page was written; the runs are unchanged."):
+            return ReportOutput(*write_page_of(results, Path(out), folders=folders))
+    with recovery_advice("Pages that were written before it are complete."):
+        return ReportOutput(*write_site_of(results, Path(site), folders=folders))

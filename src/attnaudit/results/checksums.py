@@ -26,9 +26,9 @@ def write_mark(path: Path, content: dict[str, Any]) -> None:
     path : of the JSON file; all other files of its folder must be written already.
     content : what it says, without `files` and `checksum`, which are added.
     """
-    others = sorted(each for each in path.parent.iterdir() if each.is_file() and each != path)
+    others = sorted(file for file in path.parent.iterdir() if file.is_file() and file != path)
     known = {key: value for key, value in content.items() if key not in ("files", "checksum")}
-    files = {each.name: {"bytes": each.stat().st_size, "sha256": sha256(each)} for each in others}
+    files = {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in others}
     whole = json_safe({**known, "files": files})
     write_json(path, {**whole, "checksum": _checksum(whole)})
 

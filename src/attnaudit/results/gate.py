@@ -95,20 +95,20 @@ def conditions_met(results: Results, text: str) -> list[str]:
     ["matters=no: the card says 'no'"]
     """
     card = results.card()
-    met = []
+    reasons = []
     for subject, sign, value in check_conditions(text):
         condition = f"{subject}{sign}{value}"
         if "/" not in subject:
             answer = card.decision if subject == VERDICT else _answer(card, subject)
             if _OPERATORS[sign](answer, value):
-                met.append(f"{condition}: the card says {answer!r}")
+                reasons.append(f"{condition}: the card says {answer!r}")
             continue
         mean = _mean(results, subject)
         if math.isnan(mean):
-            met.append(f"{condition}: it is undefined for every example")
+            reasons.append(f"{condition}: it is undefined for every example")
         elif _OPERATORS[sign](mean, float(value)):
-            met.append(f"{condition}: it is {mean:.4g}")
-    return met
+            reasons.append(f"{condition}: it is {mean:.4g}")
+    return reasons
 
 
 def _is_finite(text: str) -> bool:

@@ -173,7 +173,12 @@ class Question(Enum):
         True
         """
         return next(
-            (each for each in cls if name and name in (each.key, each.wording, each.earlier)), None
+            (
+                question
+                for question in cls
+                if name and name in (question.key, question.wording, question.earlier)
+            ),
+            None,
         )
 
 

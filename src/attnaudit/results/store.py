@@ -116,19 +116,24 @@ def _finished_runs_in(folder: Path) -> list[Path]:
         return []
 
 
-def save_results(results: Results, folder: Path, *, force: bool = False) -> Path:
+def save_results(
+    results: Results, folder: Path, *, force: bool = False, was_free: bool = False
+) -> Path:
     """Write results without a model to a folder of their own, complete or not at all.
 
     Parameters
     ----------
     results : of an audit.
     folder : a new one, unless `force` allows to replace earlier results.
+    was_free : the folder was checked before the work (see `write_folder`).
 
     Returns
     -------
     The folder.
     """
-    return write_folder(folder, lambda draft: write_results(results, draft), replace=force)
+    return write_folder(
+        folder, lambda draft: write_results(results, draft), replace=force, was_free=was_free
+    )
 
 
 def write_results(results: Results, folder: Path, *, run: dict[str, Any] | None = None) -> None:

@@ -155,11 +155,11 @@ def _bounds(
     value: Tensor, floor: Tensor, ceiling: Tensor, interval: Interval, seed: int
 ) -> pd.DataFrame:
     known = value.isfinite()
-    found = relative_interval(value, floor, ceiling, interval, seed=seed)
+    place = relative_interval(value, floor, ceiling, interval, seed=seed)
     whole = known & floor.isfinite() & ceiling.isfinite()
     compared = whole.sum(0) / known.sum(0)
     # A floor that is the ceiling leaves no place between them.
-    relative, low, high = (part.masked_fill(~part.isfinite(), torch.nan) for part in found[:3])
+    relative, low, high = (part.masked_fill(~part.isfinite(), torch.nan) for part in place[:3])
     return pd.DataFrame(
         {
             "floor": floor.masked_fill(~known, torch.nan).nanmean(0).numpy(),
@@ -167,7 +167,7 @@ def _bounds(
             "relative": relative.numpy(),
             "relative_low": low.numpy(),
             "relative_high": high.numpy(),
-            "relative_interval": [describe_interval(kind) for kind in found.kind.tolist()],
+            "relative_interval": [describe_interval(kind) for kind in place.kind.tolist()],
             "compared": compared.numpy(),
         }
     )

@@ -102,10 +102,10 @@ def _settle(words: Mapping[Question, str], is_open: bool) -> str:
         )
     if words[Question.ONLY_STORY] == NO and words[Question.POINTS] == YES:
         return (
-            "Next: show it as one of several possible accounts, with the furthest other one beside "
-            "it."
+            "Next: show it as one of several possible accounts, with the furthest other one next "
+            "to it."
         )
-    return "Next: show it only beside a measure that tests the input, such as leave-one-out."
+    return "Next: show it only next to a measure that tests the input, such as leave-one-out."
 
 
 def joined(claims: Iterable[str], conjunction: str) -> str:

@@ -96,10 +96,10 @@ def over_seeds(
     0.6667
     """
     values = np.atleast_2d(np.asarray(values, dtype=float))
-    found = over_seeds_of_columns(
+    spread = over_seeds_of_columns(
         values[:, :, None], limits=limits, level=level, resamples=resamples, seed=seed
     )
-    return Spread(*(float(part[0]) for part in found))
+    return Spread(*(float(part[0]) for part in spread))
 
 
 def length_matched(

@@ -108,8 +108,8 @@ def tau_by_chance(
     shuffled = (generator.permutation(outputs) for _ in range(SHUFFLES))
     taus = np.array(
         [
-            weighted_tau(information_by_rank(labels, each, information), attention)
-            for each in shuffled
+            weighted_tau(information_by_rank(labels, draw, information), attention)
+            for draw in shuffled
         ]
     )
     return float(np.nanmean(taus)) if not np.isnan(taus).all() else math.nan

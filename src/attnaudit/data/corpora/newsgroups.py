@@ -100,7 +100,7 @@ def newsgroups(
         # An archive has its files in any order.
         read = tuple(sorted(read, key=lambda example: example.example_id))
         official = {
-            part: tuple(each for each in read if each.example_id.startswith(f"{part}/"))
+            part: tuple(post for post in read if post.example_id.startswith(f"{part}/"))
             for part in PARTS.values()
         }
         train, dev = divide(official["train"], dev_share, seed=seed)

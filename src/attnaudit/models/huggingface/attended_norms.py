@@ -50,7 +50,7 @@ def _output_projections(model: HuggingFaceModel, record: Record) -> dict[int, Te
 
     Raises NotApplicable if what follows the attended sums is not one linear module.
     """
-    found = {}
+    projections = {}
     for call, candidates in _candidates(model, record).items():
         sums = record.state.captured[call].out  # (B,H,D)
         with evaluating(model.model):
@@ -58,8 +58,8 @@ def _output_projections(model: HuggingFaceModel, record: Record) -> dict[int, Te
             matrix = next((matrix for matrix in matrices if matrix is not None), None)
         if matrix is None:
             raise NotApplicable("the attended sums do not go straight into a linear projection")
-        found[call] = matrix.unflatten(0, sums.shape[1:])
-    return found
+        projections[call] = matrix.unflatten(0, sums.shape[1:])
+    return projections
 
 
 def _candidates(model: HuggingFaceModel, record: Record) -> dict[int, list[nn.Module]]:
@@ -67,7 +67,7 @@ def _candidates(model: HuggingFaceModel, record: Record) -> dict[int, list[nn.Mo
     state: State = record.state
     first = torch.zeros(1, dtype=torch.int64, device=state.positions.device)
     tape = Tape(state.positions[first], keep=frozenset(model.calls), keep_all_positions=True)
-    found: dict[int, list[nn.Module]] = {call: [] for call in model.calls}
+    candidates: dict[int, list[nn.Module]] = {call: [] for call in model.calls}
 
     def hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         call = tape.next_call - 1
@@ -77,7 +77,7 @@ def _candidates(model: HuggingFaceModel, record: Record) -> dict[int, list[nn.Mo
         assert captured.sums is not None  # all positions are kept
         sums = captured.sums.flatten(2)
         if args[0].shape == sums.shape and torch.equal(args[0], sums):
-            found[call].append(module)
+            candidates[call].append(module)
 
     modules = {id(module): module for layer in model.wiring.layers for module in layer.modules()}
     with ExitStack() as stack:
@@ -93,7 +93,7 @@ def _candidates(model: HuggingFaceModel, record: Record) -> dict[int, list[nn.Mo
             LayerTape(),
             record.embeddings[first].detach(),
         )
-    return found
+    return candidates
 
 
 def _matrix(module: nn.Module, inputs: Tensor) -> Tensor | None:

@@ -28,7 +28,8 @@ from attnaudit.models.huggingface.rollout import attention_rollout
 from attnaudit.models.huggingface.subwords import Subwords
 from attnaudit.models.huggingface.text_batch import text_batches
 from attnaudit.models.huggingface.value_zeroing import value_zeroing
-from attnaudit.models.huggingface.words import spell
+from attnaudit.models.huggingface.word_deletion import leave_out
+from attnaudit.models.huggingface.words import spell_items
 
 _TOKENS_AT_ONCE = 2**11  # more is not faster and takes memory
 
@@ -132,7 +133,7 @@ class HuggingFaceModel:
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         """Run the model on a batch; `embeddings` (B,T,E) replace its own."""
-        inputs, positions = self._inputs(batch)
+        inputs, positions = self.model_inputs(batch)
         # All calls of the lowest audited layer are kept, for the `fast` decode path.
         same_layer = {
             call
@@ -176,24 +177,8 @@ class HuggingFaceModel:
         return logits if alpha.dim() == 4 else logits[:, 0]
 
     def leave_out(self, record: Record) -> Tensor:
-        """Return the logits without each item (B,N,C), by the model's own attention function.
-
-        NaN as in `attnaudit.core.item_deletion`.
-        """
-        batch = record.batch
-        logits = record.logits.new_full((*record.content.shape, record.logits.shape[1]), torch.nan)
-        example, item = (record.content & (record.length > 1)[:, None]).nonzero(as_tuple=True)
-        for part in torch.arange(len(example)).split(
-            max(1, self.tokens_at_once() // batch.tokens.shape[1])
-        ):
-            if not len(part):  # texts of one word: nothing would be left
-                break
-            rows, dropped = example[part], item[part]
-            shorter = batch.rows(rows).without(record.item_of_token[rows] == dropped[:, None])
-            inputs, positions = self._inputs(shorter)
-            out = passes.plain_logits(self.model, inputs)
-            logits[rows, dropped] = self.decision.logits(out, positions).to(logits.dtype)
-        return logits
+        """Return the logits without each item (B,N,C), by the model's own attention function."""
+        return leave_out(self, record)
 
     def attention_rollout(self, record: Record) -> Tensor:
         """Return the attention traced through all layers up to the site (B,N) or (B,R,N)."""
@@ -209,15 +194,13 @@ class HuggingFaceModel:
 
     def spell(self, record: Record, at: int) -> list[str]:
         """Return the text of each item of example `at`."""
-        tokens, items = record.batch.tokens[at].tolist(), record.item_of_token[at].tolist()
-        words: list[list[int]] = [[] for _ in range(record.content.shape[1])]
-        for token, item in zip(tokens, items, strict=True):
-            if item >= 0:
-                words[item].append(token)
-        return [spell(self.tokenizer, word) if word else "" for word in words]
+        items = record.item_of_token[at].tolist()
+        return spell_items(
+            self.tokenizer, record.batch.tokens[at].tolist(), items, record.content.shape[1]
+        )
 
-    def _inputs(self, batch: Batch) -> tuple[Inputs, Tensor]:
-        """Return the model's inputs and the query position of each text (B,)."""
+    def model_inputs(self, batch: Batch) -> tuple[Inputs, Tensor]:
+        """Return the inputs of the wrapped model and the query position of each text (B,)."""
         special = getattr(batch, "special", None)
         if special is None:
             raise InputError(

@@ -82,8 +82,8 @@ def _one_token_is_enough(model: HuggingFaceModel, state: State, call: int) -> bo
     row, layer = state.captured[call].row, model.wiring.layer_of_call[call]
     example = torch.arange(len(row), device=row.device)
     expected = state.layers.outputs[layer][example, state.positions]
-    found = _layer_output(model, state, call, row[:, None], one_token=True)[:, 0]
-    return bool((found - expected).abs().max() <= tolerance_of(expected))
+    output = _layer_output(model, state, call, row[:, None], one_token=True)[:, 0]
+    return bool((output - expected).abs().max() <= tolerance_of(expected))
 
 
 def _layer_output(

@@ -140,3 +140,14 @@ def word_numbers_by_marks(tokens: Sequence[str], special: Sequence[bool]) -> lis
 def spell(tokenizer: Any, tokens: Sequence[int]) -> str:
     """Return a word as the model reads it, lower-cased or unknown if the tokenizer does that."""
     return "".join(tokenizer.decode(list(tokens), clean_up_tokenization_spaces=False).split())
+
+
+def spell_items(
+    tokenizer: Any, tokens: Sequence[int], items: Sequence[int], count: int
+) -> list[str]:
+    """Return the text of each of `count` items; items: the item of each token, -1 for none."""
+    tokens_of: list[list[int]] = [[] for _ in range(count)]
+    for token, item in zip(tokens, items, strict=True):
+        if item >= 0:
+            tokens_of[item].append(token)
+    return [spell(tokenizer, word) if word else "" for word in tokens_of]

@@ -30,12 +30,15 @@ const dom = (() => {
   }
 
   /**
-   * Text from outside as it can be seen: control characters as pictures, so that NUL is visible.
+   * Text from outside as it can be seen: control characters as pictures, so that NUL is visible,
+   * and characters that turn the writing direction as escapes, as in the texts of the page.
    * @param {unknown} text
    */
   const shown = (text) =>
     Array.from(String(text), (character) => {
       const code = character.codePointAt(0);
+      if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069))
+        return `\\u${code.toString(16)}`;
       if (code < 32) return String.fromCodePoint(0x2400 + code);
       return code === 127 ? "\u2421" : character;
     }).join("");

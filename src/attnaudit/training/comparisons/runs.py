@@ -113,7 +113,9 @@ def compare_cards(first: Results, second: Results) -> pd.DataFrame:
     """One line per question, with both answers."""
     cards = [results.card() for results in (first, second)]
     verdicts = ("verdict", *(card.decision for card in cards))
-    answers = [(each.wording, *(card.answer_to(each) for card in cards)) for each in Question]
+    answers = [
+        (question.wording, *(card.answer_to(question) for card in cards)) for question in Question
+    ]
     asked = [line for line in answers if line[1:] != (MISSING, MISSING)]
     return pd.DataFrame([verdicts, *asked], columns=["question", "first", "second"])
 

@@ -20,8 +20,12 @@ def accuracy_of(
 ) -> tuple[float, float, float] | None:
     """(difference, low, high) of the line of accuracy, if all are known."""
     line = summary[summary["metric"] == "accuracy"].iloc[0]
-    found = tuple(float(line[name]) for name in (column, "low", "high"))
-    return None if any(math.isnan(value) for value in found) else (found[0], found[1], found[2])
+    numbers = tuple(float(line[name]) for name in (column, "low", "high"))
+    return (
+        None
+        if any(math.isnan(value) for value in numbers)
+        else (numbers[0], numbers[1], numbers[2])
+    )
 
 
 def with_ends(line: pd.Series, name: str) -> tuple[float, float, float]:

@@ -56,14 +56,14 @@ def seeds(summary: pd.DataFrame) -> str:
     )
     low, high = line["jsd_low"] / MAXIMUM, line["jsd_high"] / MAXIMUM
     if low > FAR:
-        found = f"{text}: the attention depends on the seed."
+        answer = f"{text}: the attention depends on the seed."
     elif high < NEAR:
-        found = f"{text}: the attention is similar for these seeds."
+        answer = f"{text}: the attention is similar for these seeds."
     elif low >= NEAR and high <= FAR:
-        found = f"{text}: the attention depends on the seed in part."
+        answer = f"{text}: the attention depends on the seed in part."
     else:
-        found = f"{text}. Cannot tell whether the attention depends on the seed: {_WIDE}."
-    return f"{found} Their predictions differ by {in_words(line, 'tvd', 'TVD')}."
+        answer = f"{text}. Cannot tell whether the attention depends on the seed: {_WIDE}."
+    return f"{answer} Their predictions differ by {in_words(line, 'tvd', 'TVD')}."
 
 
 def adversarial(summary: pd.DataFrame) -> str:

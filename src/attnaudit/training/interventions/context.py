@@ -101,10 +101,13 @@ class InterventionContext:
         parts = []
         with torch.no_grad():
             for batch in batches_of(self.splits.test, a.vocabulary, len(self.splits.classes)):
-                found = divergence(a.model.read(batch), b.model.read(batch))
+                distances = divergence(a.model.read(batch), b.model.read(batch))
                 parts.append(
                     pd.DataFrame(
-                        {"example_id": batch.example_id, **{k: v.numpy() for k, v in found.items()}}
+                        {
+                            "example_id": batch.example_id,
+                            **{k: v.numpy() for k, v in distances.items()},
+                        }
                     )
                 )
         return pd.concat(parts, ignore_index=True).sort_values("example_id", ignore_index=True)
@@ -114,10 +117,10 @@ class InterventionContext:
         probs = []
         for folder in (first, second):
             run = self.load(folder)
-            labels, found = predictions(
+            labels, probabilities = predictions(
                 run.model, self.splits.test, run.vocabulary, len(self.splits.classes)
             )
-            probs.append(found)
+            probs.append(probabilities)
         return compare_performance(labels, *probs)
 
 
