@@ -126,6 +126,17 @@ def test_csv_with_labels_in_another_case(folder: Path, tmp_path: Path) -> None:
     assert str(results.card()) in output
 
 
+def test_the_log_says_what_was_done_and_names_no_folder(folder: Path, tmp_path: Path) -> None:
+    data = csv_file(tmp_path, LABELLED)
+    printed(folder, data, tmp_path / "out", *FAST)
+    log = (tmp_path / "out" / "run.log").read_text()
+    assert log.splitlines()[0] == f"{folder.name} on {data.name}"
+    for phase in ("loading the model", "reading the texts", "audit"):
+        assert f"\n{phase}: " in log
+    assert str(tmp_path) not in log
+    assert str(folder.parent) not in log
+
+
 def test_the_page_is_written_and_named(folder: Path, tmp_path: Path) -> None:
     rows = [*LABELLED, ("<script>alert(1)</script> good", "good")]
     output = printed(folder, csv_file(tmp_path / "own.csv", rows), tmp_path / "out")

@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import torch
+
 from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder, run_job
 from attnaudit.auditing.jobs.text_examples import (
     TEXTS,
@@ -30,7 +32,8 @@ from attnaudit.data.reading.option_names import Spelling, in_python
 from attnaudit.models.huggingface.own_batches import sample_texts, with_class_names
 from attnaudit.models.huggingface.text_batch import numbered_ids
 from attnaudit.results.results import Results
-from attnaudit.results.store import load_results, save_results
+from attnaudit.results.run_log import recording
+from attnaudit.results.store import load_results, save_results, versions
 
 
 def audit_files(
@@ -103,6 +106,11 @@ def audit_files(
     >>> print(results.card())  # doctest: +SKIP
     """
     model_dir, data, folders = Path(model_dir), Path(data), [Path(each) for each in other_models]
+
+    def say(message: str | None) -> None:
+        if message is not None and on_message is not None:
+            on_message(message)
+
     check_device(device)
     find_audits(audits)
     find_measures(measures)
@@ -121,51 +129,57 @@ def audit_files(
     workers = as_workers(workers)
     if not workers.in_this_process:
         models.check_names()
-    battery = models.load()
-    model: Any = battery.model
-    columns = {"text": text, "label": label, "pair": pair}
-    texts, bad, summary, _ = read_texts(
-        data, **columns, delimiter=delimiter, encoding=encoding, skip_bad=skip_bad, spell=spell
-    )
-    if on_message is not None:
-        on_message(summary)
-    names = model.class_names or []
-    texts = with_class_names(texts, names, labels)
-    pool, chosen, tokens = sample_texts(model, texts, sample, seed, bad)
-    size = tokens_per_shard or TOKENS_PER_SHARD
-    source = ExampleSource(_examples(chosen, tokens, names), TEXTS, batches_by(model), size)
-    check_other_models(model, battery.other_models, source.to_batches(source.examples[:1])[0])
-    if on_message is not None and (
-        estimate := estimate_time(battery, source.examples, source.to_batches)
-    ):
-        on_message(estimate)
-    about = {
-        "file": data.name,
-        "model": model_dir.resolve().name,
-        "read": len(pool),
-        "audited": len(chosen),
-        "skipped": bad.note(),
-        "labelled": texts[0].label is not None,
-    }
-    with opened(_parts(out, parts)) as store, TemporaryDirectory() as scratch:
-        results = run_job(
-            store,
-            battery,
-            source,
-            Path(scratch),
-            identity={"kind": "audit of files", "options": options},
-            workers=workers,
-            task=lambda shard: models.task(store.address, shard),
+    with recording() as log:
+        log.phase("loading the model")
+        battery = models.load()
+        model: Any = battery.model
+        log.phase("reading the texts")
+        columns = {"text": text, "label": label, "pair": pair}
+        texts, bad, summary, _ = read_texts(
+            data, **columns, delimiter=delimiter, encoding=encoding, skip_bad=skip_bad, spell=spell
         )
-        results.about["texts"] = about
-        if out is None:
-            return replace(results, columns=results.columns.in_memory())
-        try:
-            save_results(results, Path(out), force=force, was_free=True)
-        except OutputError as error:
-            error.results = replace(results, columns=results.columns.in_memory())
-            raise
-        store.remove()
+        say(summary)
+        names = model.class_names or []
+        texts = with_class_names(texts, names, labels)
+        pool, chosen, tokens = sample_texts(model, texts, sample, seed, bad)
+        size = tokens_per_shard or TOKENS_PER_SHARD
+        source = ExampleSource(_examples(chosen, tokens, names), TEXTS, batches_by(model), size)
+        check_other_models(model, battery.other_models, source.to_batches(source.examples[:1])[0])
+        if on_message is not None:
+            log.phase("estimating the time")
+            say(estimate_time(battery, source.examples, source.to_batches))
+        log.phase("audit")
+        about = {
+            "file": data.name,
+            "model": model_dir.resolve().name,
+            "read": len(pool),
+            "audited": len(chosen),
+            "skipped": bad.note(),
+            "labelled": texts[0].label is not None,
+        }
+        with opened(_parts(out, parts)) as store, TemporaryDirectory() as scratch:
+            results = run_job(
+                store,
+                battery,
+                source,
+                Path(scratch),
+                identity={"kind": "audit of files", "options": options},
+                workers=workers,
+                task=lambda shard: models.task(store.address, shard),
+            )
+            results.about["texts"] = about
+            if out is None:
+                return replace(results, columns=results.columns.in_memory())
+            log.phase("writing")
+            choices = {**options, "sample": sample, "seed": seed}
+            threads = torch.get_num_threads()
+            said = log.text(f"{about['model']} on {about['file']}", choices, versions(), threads)
+            try:
+                save_results(results, Path(out), force=force, was_free=True, log=said)
+            except OutputError as error:
+                error.results = replace(results, columns=results.columns.in_memory())
+                raise
+            store.remove()
     results = load_results(out)
     write_report(results, Path(out))
     return results

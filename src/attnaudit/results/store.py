@@ -23,6 +23,7 @@ from attnaudit.results.checksums import check_files, read_mark, write_json, writ
 from attnaudit.results.earlier_card import read_earlier_card
 from attnaudit.results.questions import RULES
 from attnaudit.results.results import Results
+from attnaudit.results.run_log import RUN_LOG
 from attnaudit.results.run_schema import check_details
 from attnaudit.results.table_schema import read_table, read_values
 from attnaudit.results.value_file import write_values
@@ -117,7 +118,12 @@ def _finished_runs_in(folder: Path) -> list[Path]:
 
 
 def save_results(
-    results: Results, folder: Path, *, force: bool = False, was_free: bool = False
+    results: Results,
+    folder: Path,
+    *,
+    force: bool = False,
+    was_free: bool = False,
+    log: str | None = None,
 ) -> Path:
     """Write results without a model to a folder of their own, complete or not at all.
 
@@ -126,14 +132,19 @@ def save_results(
     results : of an audit.
     folder : a new one, unless `force` allows to replace earlier results.
     was_free : the folder was checked before the work (see `write_folder`).
+    log : the text of run.log, if there is to be one.
 
     Returns
     -------
     The folder.
     """
-    return write_folder(
-        folder, lambda draft: write_results(results, draft), replace=force, was_free=was_free
-    )
+
+    def write(draft: Path) -> None:
+        if log is not None:
+            (draft / RUN_LOG).write_text(log, encoding="utf-8")
+        write_results(results, draft)
+
+    return write_folder(folder, write, replace=force, was_free=was_free)
 
 
 def write_results(results: Results, folder: Path, *, run: dict[str, Any] | None = None) -> None:

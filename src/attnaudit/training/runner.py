@@ -26,11 +26,11 @@ from attnaudit.core.tasks import Workers, as_workers
 from attnaudit.results import store
 from attnaudit.results.checksums import write_json
 from attnaudit.results.results import Results
+from attnaudit.results.run_log import RUN_LOG, RunLog, recording
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.preparation import Preparation, prepare
 from attnaudit.training.run_audit import audit_run
 from attnaudit.training.run_lock import working_on
-from attnaudit.training.run_log import RUN_LOG, RunLog, recording
 from attnaudit.training.run_place import Place, find_place, still_fits
 from attnaudit.training.trained_model import keep_training, kept_training, state_bytes
 from attnaudit.training.trainer import History, fit, scores_on_test

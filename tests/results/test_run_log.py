@@ -10,8 +10,8 @@ import pytest
 
 from attnaudit.core.notices import notice
 from attnaudit.results.checksums import read_mark, verify_folder
+from attnaudit.results.run_log import RunLog, recording
 from attnaudit.training import run
-from attnaudit.training.run_log import RunLog, recording
 
 
 def test_a_run_has_a_log_that_its_checksums_cover(tmp_path: Path) -> None:
