@@ -127,7 +127,7 @@ def test_csv_with_labels_in_another_case(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_log_says_what_was_done_and_names_no_folder(folder: Path, tmp_path: Path) -> None:
-    data = csv_file(tmp_path, LABELLED)
+    data = csv_file(tmp_path / "own.csv", LABELLED)
     printed(folder, data, tmp_path / "out", *FAST)
     log = (tmp_path / "out" / "run.log").read_text()
     assert log.splitlines()[0] == f"{folder.name} on {data.name}"
