@@ -22,7 +22,7 @@ from attnaudit.data.reading.text_values import text_value
 _LISTED = 5  # columns that were not read, listed in the summary
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OwnText:
     """One text, or pair of texts, with its label if there is one."""
 
