@@ -35,6 +35,8 @@ from audit_cases import (
 from small_models import Wrong
 from tiny_transformers import tiny
 
+SEARCH = 1e-4  # how far the furthest attention that a search finds may move by rounding
+
 
 def lines(frame: pd.DataFrame) -> pd.Series:
     keys = ["example_id", "label", "predicted", "length", "audit", "measure", "metric", "row"]
@@ -63,11 +65,10 @@ def test_values_do_not_depend_on_the_size_or_order_of_batches(name: str, size: i
     reference, again = (lines(each.frame()) for each in (whole, results))
     tolerance = 1e-5 if name == "float32" else 1e-9
     assert reference.index.equals(again.index)
-    # With many classes the search ends when its interval is narrower than 1e-4; where it ends
-    # within that depends on rounding, and so on the version of PyTorch.
+    # With many classes the search ends at the edge of the tolerance, up to its last step.
     searched = reference.index.get_level_values("audit") == "furthest"
     np.testing.assert_allclose(reference[~searched], again[~searched], atol=tolerance, rtol=0)
-    np.testing.assert_allclose(reference[searched], again[searched], atol=1e-4, rtol=0)
+    np.testing.assert_allclose(reference[searched], again[searched], atol=SEARCH, rtol=0)
     drawn = reference.index.get_level_values("measure") == "random"
     drawn &= reference.index.get_level_values("audit") == "evidence"
     assert drawn.any()
@@ -76,7 +77,12 @@ def test_values_do_not_depend_on_the_size_or_order_of_batches(name: str, size: i
     assert len(results.examples) == len(whole.examples) == (0 if slow else EXAMPLES)
     if not slow:
         assert results.examples["example_id"].tolist() == whole.examples["example_id"].tolist()
-    pd.testing.assert_frame_equal(results.summaries, whole.summaries, rtol=0, atol=tolerance)
+    for search, allowed in ((False, tolerance), (True, SEARCH)):
+        first, second = (
+            each.summaries[(each.summaries["audit"] == "furthest") == search]
+            for each in (results, whole)
+        )
+        pd.testing.assert_frame_equal(first, second, rtol=0, atol=allowed)
 
 
 def test_another_seed_changes_random_draws_only() -> None:
