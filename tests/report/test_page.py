@@ -556,7 +556,7 @@ def test_a_page_that_fails_leaves_the_old_one(
 ) -> None:
     page = oracle.to_html(tmp_path / "page.html")
     before = page.read_text(encoding="utf-8")
-    monkeypatch.setattr("attnaudit.report.page.chart_data", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("attnaudit.report.run_data.chart_data", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         oracle.to_html(page)
     assert page.read_text(encoding="utf-8") == before

@@ -47,7 +47,7 @@ def erasure_forms(
     scores: dict[str, Tensor],
     seed: int,
     *,
-    share: float = 20,
+    share: float = 20.0,
     token: int | None = None,
     of: str = "attention",
 ) -> Values:

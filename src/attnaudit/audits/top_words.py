@@ -91,7 +91,7 @@ def top_words(
     seed: int,
     *,
     rankings: str = RANKINGS,
-    share: float = 20,
+    share: float = 20.0,
     texts: int = 100,
     width: int = 3,
     exhaustive: int = 250,

@@ -218,7 +218,11 @@ def on_marks(results: Results) -> str | None:
     means = (
         []
         if stored is None
-        else [np.nanmean(rows) for rows in stored if rows is not None and len(rows)]
+        else [
+            rows[0] if len(rows) == 1 else np.nanmean(rows)
+            for rows in stored
+            if rows is not None and len(rows)
+        ]
     )
     share = float(np.nanmean(means)) if len(means) else 0.0
     if not share >= _LEAST_ON_MARKS:

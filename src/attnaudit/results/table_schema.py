@@ -200,6 +200,8 @@ def _unequal(frame: pd.DataFrame, classes: int) -> list[str]:
 
 
 def _numbers(values: Any) -> np.ndarray | None:
+    if isinstance(values, np.ndarray) and values.dtype == float:
+        return values if values.ndim == 1 else None
     try:
         numbers = np.asarray(values, dtype=float)
     except (TypeError, ValueError):

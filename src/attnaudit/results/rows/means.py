@@ -92,7 +92,8 @@ def one_line_per_metric(lines: pd.DataFrame) -> pd.DataFrame:
     lowest: dict[tuple[Any, ...], int] = {}
     for metric, row in zip(metrics, rows, strict=True):
         lowest[metric] = min(row, lowest.get(metric, row))
-    return lines[[lowest[metric] == row for metric, row in zip(metrics, rows, strict=True)]]
+    stands = [lowest[metric] == row for metric, row in zip(metrics, rows, strict=True)]
+    return lines[np.array(stands, dtype=bool)]
 
 
 def has_several_rows(lines: pd.DataFrame) -> pd.Series:
