@@ -166,7 +166,7 @@ def test_a_folder_filled_between_the_check_and_the_move_is_left_as_it_is(
         return real(self, target)
 
     monkeypatch.setattr(Path, "rename", rename)
-    with pytest.raises(InputError, match=r"out\.other-1"):
+    with pytest.raises(OutputError, match=r"out\.other-1"):
         results.save(folder)
     assert (folder / "notes.md").read_text() == "mine"
     assert store.is_complete(tmp_path / "out.other-1")
