@@ -13,7 +13,7 @@ from attnaudit.results.rows import EVERY_ROW, METRIC_KEY
 from attnaudit.results.summary import summarise
 from attnaudit.results.value_columns import Key, ValueColumns
 
-_BLOCK_BYTES = 2**24  # of values that are summarised at once; a bootstrap takes eight times that
+_BLOCK_BYTES = 2**23  # of values that are summarised at once; a bootstrap takes eight times that
 
 
 def summarise_columns(

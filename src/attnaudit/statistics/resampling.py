@@ -30,16 +30,23 @@ def resample_counts(
 ) -> Iterator[Tensor]:
     """How often each resample drew each example, (S,B) at a time: means are matrix products.
 
+    The next part is written over the one before.
+
     Which examples are drawn depends on the seed and the number of examples alone, so that columns
     share their resamples, as paired data must.
     """
     source = randomness.generator(seed, "bootstrap", examples)
-    rows = max(1, CHUNK // max(1, examples))
+    rows = max(1, min(resamples, CHUNK // max(1, examples)))
+    # Allocated once: hundreds of tensors of this size would leave holes in the memory.
+    drawn = torch.empty(rows, examples, dtype=torch.int64)
+    counts = torch.empty(rows, examples, dtype=torch.float64)
+    one = counts.new_ones(())
     for start in range(0, resamples, rows):
-        shape = (min(rows, resamples - start), examples)
-        drawn = torch.randint(max(1, examples), shape, generator=source)
-        counts = torch.zeros(shape, dtype=torch.float64)
-        yield counts.scatter_add_(1, drawn, counts.new_ones(()).expand(shape)).to(device)
+        size = min(rows, resamples - start)
+        shape = (size, examples)
+        torch.randint(max(1, examples), shape, generator=source, out=drawn[:size])
+        counts[:size] = 0
+        yield counts[:size].scatter_add_(1, drawn[:size], one.expand(shape)).to(device)
 
 
 def studentised_quantiles(
