@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from attnaudit.report.run_sources import Run, gather
+from attnaudit.report.run_sources import OpenRun, Run, gather
 from attnaudit.results import store
 from attnaudit.results.checksums import write_json, write_mark
 from attnaudit.results.value_columns import ValueColumns
@@ -44,6 +44,12 @@ def _trained(changes: tuple[tuple[str, Any], ...]) -> Path:
 def opened(folder: Path) -> Run:
     (run,) = gather([folder]).runs
     return run
+
+
+def with_results(run: Run, **changes: Any) -> Run:
+    """The same run with other `columns`, `summaries`, `examples` or `about` of its results."""
+    open_run = OpenRun(replace(run.results, **changes))
+    return replace(run, about=open_run.results.about, opened=lambda folder: open_run)
 
 
 def edit_run(

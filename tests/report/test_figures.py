@@ -24,7 +24,7 @@ from attnaudit.report.write_summary import select_names
 from attnaudit.results.findings import Findings, Kind, read_findings
 from attnaudit.results.value_columns import ValueColumns
 from attnaudit.results.value_file import read_columns
-from finished_runs import HOSTILE, finished, opened, renamed_classes
+from finished_runs import HOSTILE, finished, opened, renamed_classes, with_results
 
 
 @pytest.fixture(scope="module")
@@ -194,12 +194,7 @@ def test_furthest_histogram_shows_the_upper_bound_only_where_it_is_another_numbe
 
 
 def _with_values(run: Run, values: pd.DataFrame) -> Run:
-    from dataclasses import replace
-
-    from attnaudit.report.column_view import Columns
-
-    columns = ValueColumns.from_long(values)
-    return replace(run, results=replace(run.results, columns=columns), columns=Columns(columns))
+    return with_results(run, columns=ValueColumns.from_long(values))
 
 
 def test_epsilon_curve_is_the_mean_at_each_epsilon_with_its_upper_bound(run: Run) -> None:
@@ -440,21 +435,14 @@ def test_what_was_not_run_is_left_out_and_named(sources: Sources, tmp_path: Path
 
 
 def test_why_an_audit_did_not_apply_is_told(run: Run) -> None:
-    from dataclasses import replace
 
     values = run.results.values
     kept = values[values["audit"] != "epsilon_curve"]
     kept = kept.assign(audit=kept["audit"].cat.remove_unused_categories())
     summaries = run.results.summaries[run.results.summaries["audit"] != "epsilon_curve"]
     about = {**run.results.about, "not_applicable": {"epsilon_curve:search=false": "no readout"}}
-    without = replace(
-        run,
-        results=replace(
-            run.results,
-            columns=ValueColumns.from_long(kept),
-            summaries=summaries,
-            about=about,
-        ),
+    without = with_results(
+        run, columns=ValueColumns.from_long(kept), summaries=summaries, about=about
     )
     with pytest.raises(NotApplicable, match="the audit epsilon_curve did not apply: no readout"):
         OF_RUN["epsilon_curve"](without)

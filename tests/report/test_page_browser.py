@@ -919,6 +919,41 @@ def test_2000_words_stay_smooth(browser: Any, oracle: Results, tmp_path: Path) -
     opened.page.wait_for_selector('.words .piece:last-child .w:last-child[data-weight="0.0005"]')
 
 
+def test_of_20000_words_the_rest_is_shown_on_request(
+    browser: Any, oracle: Results, tmp_path: Path
+) -> None:
+    length = 20_000
+    weights = np.random.default_rng(0).dirichlet(np.full(length, 0.1))
+    readout = np.random.default_rng(1).normal(size=(length, 2))
+    powers = np.exp(weights @ readout)
+    long = oracle.examples.iloc[[0]].assign(
+        tokens=[[f"word{n}" for n in range(length)]],
+        evidence=[[False] * length],
+        attention=[weights],
+        furthest=[weights],
+        readout=[readout.flatten()],
+        probs=[powers / powers.sum()],
+        scores=[[{"measure": "gradient", "values": weights}]],
+    )
+    path = write_page([replace(oracle, examples=long)], tmp_path / "page.html")
+    assert path.stat().st_size < 3_000_000
+    opened = Opened(browser, path)
+    opened.tab("examples")
+    first = opened.page.locator(".maps .heatmap").first
+    assert first.locator(".w").count() == 2400
+    assert opened.page.locator(".maps .w").count() == 2 * 2400
+    assert "2,400 of 20,000 words are shown." in first.locator(".rest").inner_text()
+    first.press("End")  # the last word that is shown
+    assert opened.page.inner_text(".reading").startswith("2400. word2399")
+    first.locator(".rest button").click()
+    assert first.locator(".w").count() == 4800
+    assert first.locator(".w").last.inner_text() == "word4799"
+    assert "4,800 of 20,000" in first.locator(".rest").inner_text()
+    assert not opened.page.is_visible("#tab-playground")
+    assert "too long" in opened.page.inner_text("#examples")
+    opened.check_quiet(path)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("part", ["overview", "browse", "examples", "playground"])
 def test_a_phone_shows_it_without_scrolling_sideways(

@@ -15,7 +15,6 @@ import pytest
 from attnaudit.cli import main
 from attnaudit.core.errors import NotApplicable
 from attnaudit.core.output_files import MANIFEST
-from attnaudit.report.column_view import Columns
 from attnaudit.report.paper_files import write_tables
 from attnaudit.report.run_sources import Run, Sources, gather
 from attnaudit.report.tables import OF_RUN, OF_RUNS
@@ -24,7 +23,7 @@ from attnaudit.report.tables.jain_wallace_released import released, released_nam
 from attnaudit.report.tables.table import PaperTable, number, percent, with_interval
 from attnaudit.results.value_columns import ValueColumns
 from attnaudit.results.value_file import read_columns
-from finished_runs import HOSTILE, finished, opened, renamed_classes
+from finished_runs import HOSTILE, finished, opened, renamed_classes, with_results
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +112,7 @@ def test_rows_of_a_site_are_told_as_their_mean(run: Run) -> None:
     mean = frame[(frame["audit"] == "permutation") & (frame["metric"] == "max_attention")].assign(
         row=-1, mean=0.123
     )
-    several = replace(
-        run, results=replace(run.results, summaries=pd.concat([frame, mean], ignore_index=True))
-    )
+    several = with_results(run, summaries=pd.concat([frame, mean], ignore_index=True))
     numbers = OF_RUN["summary"](several).numbers
     (line,) = numbers[
         (numbers["audit"] == "permutation") & (numbers["metric"] == "max_attention")
@@ -159,7 +156,7 @@ def test_runs_with_other_options_have_columns_of_their_own(run: Run) -> None:
     other = frame.assign(
         audit=frame["audit"].astype(str).replace("furthest", "furthest:epsilon=0.05")
     )
-    second = replace(run, label="other", results=replace(run.results, summaries=other))
+    second = replace(with_results(run, summaries=other), label="other")
     numbers = OF_RUNS["runs"]([run, second]).numbers.set_index("run")
     heads = [head for head in numbers.columns if head.endswith("furthest/jsd_share]")] + [
         head for head in numbers.columns if head.endswith("furthest:epsilon=0.05/jsd_share]")
@@ -178,10 +175,7 @@ def several_rows(run: Run) -> Run:
         *(by_row.assign(row=row, mean=row / 10) for row in (0, 1, -1)),
     ]
     about = {**run.results.about, "rows": 2, "row_names": ["layer 3 head 0", "layer 3 head 5"]}
-    return replace(
-        run,
-        results=replace(run.results, summaries=pd.concat(parts, ignore_index=True), about=about),
-    )
+    return with_results(run, summaries=pd.concat(parts, ignore_index=True), about=about)
 
 
 def test_rows_of_a_site_have_a_table_with_their_names(run: Run) -> None:
@@ -204,7 +198,7 @@ def test_a_mean_of_one_example_is_printed_without_an_interval(run: Run) -> None:
     details = run.results.about["run"]
     performance = {**details["performance"], "accuracy_interval": [None, None]}
     about = {**run.results.about, "run": {**details, "performance": performance}}
-    single = replace(run, results=replace(run.results, about=about))
+    single = with_results(run, about=about)
     table = OF_RUNS["runs"]([single])
     assert table.printed["test accuracy"].iloc[0].endswith("no interval (too few values)")
     assert np.isnan(table.numbers["test accuracy low"].iloc[0])
@@ -281,7 +275,7 @@ def test_an_undefined_tau_is_not_significant_and_left_out_of_the_mean(run: Run) 
     gone = agreement & values["example_id"].isin(values["example_id"].unique()[:40])
     values.loc[gone, "value"] = np.nan
     columns = ValueColumns.from_long(values)
-    half = replace(run, results=replace(run.results, columns=columns), columns=Columns(columns))
+    half = with_results(run, columns=columns)
     table = released(half, "gradient")
     p = values[agreement & (values["metric"] == "p")]["value"]
     assert table.loc["Overall", "pval_sig"] == f"{(p <= 0.05).sum() / 80:.2f}"
@@ -295,13 +289,7 @@ def test_released_files_are_named_as_theirs_with_what_is_unusual_after(
 ) -> None:
     def named(**choices: object) -> str:
         details = {**run.results.about["run"], "choices": {**run.choices, **choices}}
-        return released_names(
-            [
-                replace(
-                    run, results=replace(run.results, about={**run.results.about, "run": details})
-                )
-            ]
-        )[0]
+        return released_names([with_results(run, about={**run.results.about, "run": details})])[0]
 
     assert named(dataset="sst", encoder="bilstm:hidden=128") == "sst+lstm+tanh"
     assert named(dataset="babi:task=2", encoder="cnn", scorer="dot") == "babi_2+cnn(1,3,5,7)+dot"

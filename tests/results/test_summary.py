@@ -150,7 +150,7 @@ def test_intervals_are_those_of_another_bootstrap_within_its_noise() -> None:
             assert abs(line.low - low) < 0.3 * error
             assert abs(line.high - high) < 0.4 * error
             assert line.low <= line.mean <= line.high
-            assert line.interval == "studentised bootstrap"
+            assert line.interval.startswith("studentised bootstrap")
     nothing = found["plain", "", "undeclared", 0, ALL]
     assert all(math.isnan(each) for each in (nothing.mean, nothing.low, nothing.high, nothing.sd))
     assert nothing.nan_share == 1

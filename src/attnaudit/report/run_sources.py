@@ -29,10 +29,10 @@ _IN_LABELS = ("dataset", "model", "encoder", "scorer", "projection", "output", "
 
 
 class OpenRun:
-    """The results of a run, and the view of its values, read when they are first used."""
+    """The results of a run, and the view of its values, made when it is first used."""
 
-    def __init__(self, folder: Path) -> None:
-        self.results = open_results(folder)
+    def __init__(self, results: Results) -> None:
+        self.results = results
 
     @cached_property
     def columns(self) -> Columns:
@@ -169,7 +169,7 @@ def gather(folders: Iterable[Path], *, parts: Sequence[str] = ()) -> Sources:
     found = readable(runs, lambda folder: open_results(folder).read(*parts).about)
     titles = _distinct([folder.name for folder, _ in found])
     labels = _labels([about.get("run", {}).get("choices", {}) for _, about in found], titles)
-    opened = lru_cache(_KEPT_OPEN)(OpenRun)
+    opened = lru_cache(_KEPT_OPEN)(lambda folder: OpenRun(open_results(folder)))
     return Sources(
         tuple(
             Run(title, label, folder, about, opened)
