@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -171,8 +172,12 @@ def test_a_death_says_how_and_what_was_written_last() -> None:
 
 
 def test_messages_of_tasks_reach_the_user_and_other_output_does_not(
-    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # The command line prints notices; what it has set up in this process is not tested here.
+    monkeypatch.setattr(logging.getLogger("attnaudit"), "handlers", [])
     tasks = [Task(text, task_functions.notify, (text,)) for text in ("one", "two")]
     assert [outcome.error for outcome in run_tasks(tasks, Workers(2))] == [None, None]
     assert sorted(caplog.messages) == ["one", "two"]

@@ -643,6 +643,7 @@ def test_a_number_without_a_scale_has_no_bar(oracle: Results, tmp_path: Path) ->
     assert log_odds == {
         "permutation/log_odds_median",
         "top_words/contrast@attention",
+        "top_words/contrast@leave_one_out",
         "top_words/comprehensiveness@attention",
         "top_words/sufficiency@attention",
         "polarity/support@attention",

@@ -198,7 +198,7 @@ def test_nan_is_stored_not_dropped(tmp_path: Path) -> None:
 
 def test_an_impossible_folder_is_rejected_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(InputError, match=r"Cannot write to .* Give another folder with --out"):
+    with pytest.raises(InputError, match=r"Cannot write to .* Give another folder"):
         run_experiment(cell(), tmp_path / "file", show_progress=False)
 
 

@@ -157,7 +157,7 @@ def audit_files(
             "skipped": bad.note(),
             "labelled": texts[0].label is not None,
         }
-        with opened(_parts(out, parts)) as store, TemporaryDirectory() as scratch:
+        with opened(_parts(out, parts), workers) as store, TemporaryDirectory() as scratch:
             results = run_job(
                 store,
                 battery,

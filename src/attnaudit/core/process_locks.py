@@ -71,7 +71,10 @@ def _acquire(path: Path) -> int | None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        except FileNotFoundError:  # another process has just removed the empty folder
+        except (FileNotFoundError, FileExistsError):
+            # Another process has just removed the empty folder, unless a file is in its place.
+            if path.parent.exists() and not path.parent.is_dir():
+                return None
             continue
         except OSError:
             return None

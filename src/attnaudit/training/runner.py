@@ -140,14 +140,14 @@ def run_experiment(
         splits = place.splits or data.load(experiment.dataset, data_dir=data_dir)
         ready = prepare(experiment, splits, out)
         how: dict[str, Any] = {"device": device, "show_progress": show_progress}
-        with opened(parts_folder(place.folder)) as job, TemporaryDirectory() as scratch:
+        shared = as_workers(workers)
+        with opened(parts_folder(place.folder), shared) as job, TemporaryDirectory() as scratch:
             log.phase("training")
             history = _train(ready, job, place.folder.name, **how)
             trained = time.monotonic()
             log.phase("other trainings")
             others = _other_trainings(experiment, out, data_dir=data_dir, **how)
             log.phase("audit")
-            shared = as_workers(workers)
             results = audit_run(
                 ready, job, Path(scratch), out=out, others=others, workers=shared, **how
             )

@@ -10,6 +10,7 @@ import pytest
 
 from attnaudit.results import store
 from attnaudit.results.checksums import read_mark, verify_folder
+from attnaudit.results.store import run_name
 from attnaudit.training import grid, run, status
 from attnaudit.training import runner as runner_module
 from attnaudit.training.grids.ledger import Ledger
@@ -83,13 +84,13 @@ def test_a_base_is_trained_once_for_its_interventions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trained: list[str] = []
-    body = runner_module._run
+    body = runner_module.prepare
 
-    def counted(experiment: Any, out: Path, place: Any, *rest: Any) -> Path:
-        trained.append(place.folder.name)
-        return body(experiment, out, place, *rest)
+    def counted(experiment: Any, splits: Any, out: Path) -> Any:
+        trained.append(run_name(experiment.choices()))
+        return body(experiment, splits, out)
 
-    monkeypatch.setattr(runner_module, "_run", counted)
+    monkeypatch.setattr(runner_module, "prepare", counted)
     spec = {
         **TINY,
         "encoders": ["average"],

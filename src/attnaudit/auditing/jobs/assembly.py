@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,14 +44,33 @@ def assemble(store: JobStore, shards: int, path: Path) -> Assembled:
         facts.append(part.facts)
         kept += part.kept()
     judged = _judged(store, shards, [key for key in keys if key[2] == P_VALUE])
-    with ValueFileWriter(path, [*keys, *map(family_key, judged)]) as writer:
-        start = 0
-        for examples, matrix in _groups(store, shards, list(keys)):
-            group = slice(start, start + len(examples))
-            start = group.stop
-            families = [significant[group] for significant in judged.values()]
-            writer.write(examples, np.column_stack([matrix, *families]))
-    return Assembled(read_columns(path), kept, Facts.together(facts))
+    every_key = [*keys, *map(family_key, judged)]
+    groups = partial(_judged_groups, store, shards, list(keys), judged)
+    try:
+        with ValueFileWriter(path, every_key) as writer:
+            for examples, matrix in groups():
+                writer.write(examples, matrix)
+        columns = read_columns(path)
+    except OSError:  # no room: everything in memory, so that there is at least a card
+        parts = list(groups())
+        columns = ValueColumns.from_matrix(
+            pd.concat([examples for examples, _ in parts], ignore_index=True),
+            every_key,
+            np.concatenate([matrix for _, matrix in parts]),
+        )
+    return Assembled(columns, kept, Facts.together(facts))
+
+
+def _judged_groups(
+    store: JobStore, shards: int, keys: list[Key], judged: dict[Key, np.ndarray]
+) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+    """`_groups` with a column per family of p-values."""
+    start = 0
+    for examples, matrix in _groups(store, shards, keys):
+        group = slice(start, start + len(examples))
+        start = group.stop
+        families = [significant[group] for significant in judged.values()]
+        yield examples, np.column_stack([matrix, *families])
 
 
 def _parts(store: JobStore, shards: int) -> Iterator[Part]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from attnaudit.core import temporary
 from attnaudit.core.errors import InputError
+from attnaudit.core.notices import notice
 from attnaudit.core.output_files import check_writable, whole_file
 
 
@@ -18,6 +19,8 @@ class JobStore:
     ----------
     address : a path, or an address that fsspec knows, such as s3://bucket/job; several processes
         and machines may write to it.
+    alone : only this process uses it. Files that cannot be written, for want of room, are then
+        kept in memory, so that the work can be finished.
 
     Examples
     --------
@@ -27,10 +30,11 @@ class JobStore:
     {'00000.parquet'}
     """
 
-    def __init__(self, address: str | Path) -> None:
+    def __init__(self, address: str | Path, *, alone: bool = False) -> None:
         import fsspec
 
-        self.address = str(address)
+        self.address, self._alone = str(address), alone
+        self._unwritten: dict[str, bytes] = {}
         try:
             self._files, self._root = fsspec.core.url_to_fs(self.address)
         except (ValueError, ImportError) as error:
@@ -54,17 +58,29 @@ class JobStore:
             self._files.pipe_file(f"{self._root}/{name}", content)
             return
         path = self.local / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as draft:
-            draft.write_bytes(content)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(path) as draft:
+                draft.write_bytes(content)
+        except OSError as error:
+            if not self._alone:
+                raise
+            if not self._unwritten:
+                notice(
+                    f"{error} What is done from here is kept in memory: an interruption would "
+                    "lose it"
+                )
+            self._unwritten[name] = content
 
     def read(self, name: str) -> bytes:
         """The content of a file; FileNotFoundError if there is none."""
+        if name in self._unwritten:
+            return self._unwritten[name]
         return self._files.cat_file(f"{self._root}/{name}")
 
     def has(self, name: str) -> bool:
         """Whether there is a file of this name."""
-        return self._files.exists(f"{self._root}/{name}")
+        return name in self._unwritten or self._files.exists(f"{self._root}/{name}")
 
     def names(self, folder: str) -> set[str]:
         """The names of the whole files in a folder of the job; empty if there is none."""
@@ -72,13 +88,17 @@ class JobStore:
         try:
             listed = self._files.ls(f"{self._root}/{folder}", detail=False)
         except FileNotFoundError:
-            return set()
+            listed = []
         names = {path.rstrip("/").rpartition("/")[2] for path in listed}
+        prefix = f"{folder}/"
+        names |= {name[len(prefix) :] for name in self._unwritten if name.startswith(prefix)}
         return {name for name in names if not temporary.is_temporary(Path(name))}
 
     def remove(self, folder: str = "") -> None:
         """Remove a folder of the job, or all of it; nothing if it is not there."""
         path = f"{self._root}/{folder}".rstrip("/")
+        for name in [each for each in self._unwritten if each.startswith(folder)]:
+            del self._unwritten[name]
         if self._files.exists(path):
             self._files.rm(path, recursive=True)
 

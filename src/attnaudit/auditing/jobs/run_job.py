@@ -79,13 +79,17 @@ class BatchSource:
 
 
 @contextmanager
-def opened(address: str | Path | None) -> Iterator[JobStore]:
-    """The folder of a job, for this process alone; a temporary one if None."""
+def opened(
+    address: str | Path | None,
+    workers: Workers = Workers(),  # noqa: B008  # frozen
+) -> Iterator[JobStore]:
+    """The folder of a job, for this process and its workers alone; a temporary one if None."""
+    alone = workers.in_this_process
     if address is None:
         with TemporaryDirectory(prefix="attnaudit-") as folder:
-            yield JobStore(folder)
+            yield JobStore(folder, alone=alone)
         return
-    store = JobStore(address)
+    store = JobStore(address, alone=alone)
     store.prepare()
     with store.locked():
         yield store

@@ -67,10 +67,12 @@ def batches_by(model: Any) -> Callable[[Sequence[TextExample]], list[Batch]]:
     """How a model makes batches of such examples."""
 
     def to_batches(examples: Sequence[TextExample]) -> list[Batch]:
-        labels = [example.label for example in examples]
+        numbers = [example.label for example in examples]
+        # By name: a class that is called "1" is not class number 1.
+        labels = [model.class_names[number] for number in numbers if number is not None]
         return model.batches(
             [example.text for example in examples],
-            None if labels[0] is None else labels,
+            labels or None,
             ids=[example.example_id for example in examples],
         )
 
