@@ -15,6 +15,7 @@ import torch
 from attnaudit.auditing.battery import Battery, read
 from attnaudit.auditing.data_argument import as_batches
 from attnaudit.auditing.example_store import choose_examples
+from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.run_job import BatchSource, opened, parts_folder, run_job
 from attnaudit.auditing.jobs.shard_bounds import TOKENS_PER_SHARD
 from attnaudit.auditing.jobs.shards import MemoryShards, index_batches
@@ -157,7 +158,7 @@ def audit(
             **chosen,
         )
         save_results(results, Path(out), force=force, was_free=True)
-        store.remove()
+        finish(store)
     return load_results(out)
 
 

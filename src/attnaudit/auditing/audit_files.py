@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder, run_job
 from attnaudit.auditing.jobs.text_examples import (
     TEXTS,
@@ -165,7 +166,7 @@ def audit_files(
                 Path(scratch),
                 identity={"kind": "audit of files", "options": options},
                 workers=workers,
-                task=lambda shard: models.task(store.address, shard),
+                task=lambda job, shard: models.task(store.address, job, shard),
             )
             results.about["texts"] = about
             if out is None:
@@ -179,7 +180,7 @@ def audit_files(
             except OutputError as error:
                 error.results = replace(results, columns=results.columns.in_memory())
                 raise
-            store.remove()
+            finish(store)
     results = load_results(out)
     write_report(results, Path(out))
     return results

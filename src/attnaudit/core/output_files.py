@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from attnaudit.core.errors import InputError, OutputError
-from attnaudit.core.temporary import draft_name, held, tidy, token
+from attnaudit.core.temporary import draft_name, held, tidy
 
 GENERATOR = '<meta name="generator" content="attnaudit">'  # in the head of every page we write
 # In a folder of figures or tables: the name and the SHA-256 of each file we wrote.
@@ -23,7 +23,7 @@ def check_writable(folder: Path) -> None:
     """Create a folder and try to write to it, so that a failure comes before the long work."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".write-test-{token()}"
+        probe = folder / draft_name()
         probe.touch()
         probe.unlink()
     except OSError as error:

@@ -62,6 +62,6 @@ def audit_run(
         class_names=ready.splits.classes,
         keep_examples=experiment.keep_examples,
         workers=workers,
-        task=lambda shard: worker_task(job, shard, work),
+        task=lambda name, shard: worker_task(job, name, shard, work),
         show_progress=show_progress,
     )

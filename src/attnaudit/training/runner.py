@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from attnaudit import data, models
+from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.run_job import opened, parts_folder
 from attnaudit.auditing.report_file import write_report
@@ -153,7 +154,7 @@ def run_experiment(
             )
             seconds = {"training": trained - started, "audit": time.monotonic() - trained}
             _write(ready, history, results, place.folder, log, seconds)
-            job.remove()
+            finish(job)
     return place.folder
 
 

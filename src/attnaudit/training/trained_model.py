@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -15,7 +16,10 @@ from safetensors.torch import load as deserialise
 from safetensors.torch import save as serialise
 
 from attnaudit.auditing.battery import Battery
+from attnaudit.auditing.jobs.fingerprints import model_fingerprint
+from attnaudit.auditing.jobs.job import MODEL, check_model
 from attnaudit.auditing.jobs.job_store import JobStore
+from attnaudit.auditing.jobs.sealed_json import sealed, unsealed
 from attnaudit.auditing.jobs.sharded_audit import ShardedAudit
 from attnaudit.auditing.jobs.shards import StoredShards
 from attnaudit.auditing.selection import find_audits, find_measures
@@ -29,7 +33,7 @@ from attnaudit.training.run_examples import EXAMPLES, batches_with
 from attnaudit.training.trainer import History
 from attnaudit.training.variants import VariantContext, make_training
 
-_WEIGHTS, _TRAINING = "model/model.safetensors", "model/training.json"
+_WEIGHTS, _TRAINING = f"{MODEL}/model.safetensors", f"{MODEL}/training.json"
 
 
 def state_bytes(model: torch.nn.Module) -> bytes:
@@ -42,9 +46,14 @@ def keep_training(
     store: JobStore, identity: Mapping[str, Any], fresh: torch.nn.Module, history: History
 ) -> None:
     """Store a trained model; identity: what decides its weights, besides the versions."""
-    store.write(_WEIGHTS, state_bytes(fresh))
-    content = {"identity": {**identity, "versions": versions()}, "history": asdict(history)}
-    store.write(_TRAINING, json.dumps(content).encode())
+    weights = state_bytes(fresh)
+    store.write(_WEIGHTS, weights)
+    content = {
+        "identity": {**identity, "versions": versions()},
+        "weights": hashlib.sha256(weights).hexdigest(),
+        "history": asdict(history),
+    }
+    store.write(_TRAINING, sealed(content))
 
 
 def kept_training(
@@ -53,10 +62,11 @@ def kept_training(
     """Fill a fresh model with the stored weights of the same training; None if there are none."""
     wanted = json.loads(json.dumps({**identity, "versions": versions()}))
     try:
-        content = json.loads(store.read(_TRAINING))
-        if content["identity"] != wanted:
+        content, weights = unsealed(store.read(_TRAINING)), store.read(_WEIGHTS)
+        is_whole = hashlib.sha256(weights).hexdigest() == content["weights"]
+        if content["identity"] != wanted or not is_whole:
             return None
-        fresh.load_state_dict(deserialise(store.read(_WEIGHTS)))
+        fresh.load_state_dict(deserialise(weights))
         history = content["history"]
         return History(
             tuple(history["losses"]),
@@ -86,26 +96,26 @@ def run_battery(
     )
 
 
-def worker_task(store: JobStore, shard: int, work: dict[str, Any]) -> Task:
-    """What a worker does for one shard of a run; work: the arguments of `audit_run_shard`."""
-    return Task(f"part {shard}", audit_run_shard, (store.address, shard, work))
+def worker_task(store: JobStore, job: str, shard: int, work: dict[str, Any]) -> Task:
+    """What a worker does for one shard of a run; work: as for `audit_run_shard`."""
+    return Task(f"part {shard}", audit_run_shard, (store.address, job, shard, work))
 
 
-def audit_run_shard(address: str, shard: int, work: dict[str, Any]) -> None:
+def audit_run_shard(address: str, job: str, shard: int, work: dict[str, Any]) -> None:
     """Audit one shard of a run in any process; its part is written to the folder of the job.
 
     Parameters
     ----------
-    address : of the job.
+    address, job : where the job is, and its id.
     shard : its number.
     work : plain data: `model` (as in run.json), `words`, `choices` (variant, seed, audits and
         measures), `base` and `others` (folders of runs) and `device`.
     """
-    _worker(address, json.dumps(work, sort_keys=True)).do(shard)
+    _worker(address, job, json.dumps(work, sort_keys=True)).do(shard)
 
 
 @lru_cache(maxsize=1)
-def _worker(address: str, work: str) -> ShardedAudit:
+def _worker(address: str, job: str, work: str) -> ShardedAudit:
     """The models of a job, loaded once per process."""
     given = json.loads(work)
     choices, store = given["choices"], JobStore(address)
@@ -120,6 +130,7 @@ def _worker(address: str, work: str) -> ShardedAudit:
     experiment = ExperimentConfig(
         seed=choices["seed"], audits=choices["audits"], measures=choices["measures"]
     )
+    check_model(store, job, model_fingerprint(model))
     battery = run_battery(experiment, model.eval(), vocabulary, others, given["device"])
     to_batches = batches_with(vocabulary, given["model"]["classes"])
-    return ShardedAudit(store, battery, StoredShards(store, EXAMPLES, to_batches)).planned()
+    return ShardedAudit(job, store, battery, StoredShards(store, EXAMPLES, to_batches)).planned()

@@ -28,24 +28,25 @@ class Assembled(NamedTuple):
     facts: Facts
 
 
-def assemble(store: JobStore, shards: int, path: Path) -> Assembled:
+def assemble(store: JobStore, job: str, shards: int, path: Path) -> Assembled:
     """Write the values of all parts to one file; never more than a row group is in memory.
 
     Parameters
     ----------
     store : of the job, with the parts of all shards.
+    job : its id.
     shards : their number.
     path : of the new values.parquet.
     """
     keys: dict[Key, None] = {}
     facts, kept = [], []
-    for part in _parts(store, shards):
+    for part in _parts(store, job, shards):
         keys.update(dict.fromkeys(part.keys))
         facts.append(part.facts)
         kept += part.kept()
-    judged = _judged(store, shards, [key for key in keys if key[2] == P_VALUE])
+    judged = _judged(store, job, shards, [key for key in keys if key[2] == P_VALUE])
     every_key = [*keys, *map(family_key, judged)]
-    groups = partial(_judged_groups, store, shards, list(keys), judged)
+    groups = partial(_judged_groups, store, job, shards, list(keys), judged)
     try:
         with ValueFileWriter(path, every_key) as writer:
             for examples, matrix in groups():
@@ -62,19 +63,19 @@ def assemble(store: JobStore, shards: int, path: Path) -> Assembled:
 
 
 def _judged_groups(
-    store: JobStore, shards: int, keys: list[Key], judged: dict[Key, np.ndarray]
+    store: JobStore, job: str, shards: int, keys: list[Key], judged: dict[Key, np.ndarray]
 ) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
     """`_groups` with a column per family of p-values."""
     start = 0
-    for examples, matrix in _groups(store, shards, keys):
+    for examples, matrix in _groups(store, job, shards, keys):
         group = slice(start, start + len(examples))
         start = group.stop
         families = [significant[group] for significant in judged.values()]
         yield examples, np.column_stack([matrix, *families])
 
 
-def _parts(store: JobStore, shards: int) -> Iterator[Part]:
-    return (_checked(store, part_name(shard)) for shard in range(shards))
+def _parts(store: JobStore, job: str, shards: int) -> Iterator[Part]:
+    return (_checked(store, part_name(job, shard)) for shard in range(shards))
 
 
 def _checked(store: JobStore, name: str) -> Part:
@@ -89,22 +90,22 @@ def _checked(store: JobStore, name: str) -> Part:
         ) from error
 
 
-def _judged(store: JobStore, shards: int, keys: Sequence[Key]) -> dict[Key, np.ndarray]:
+def _judged(store: JobStore, job: str, shards: int, keys: Sequence[Key]) -> dict[Key, np.ndarray]:
     """Which p-values hold up among all examples', by the key of the p-values."""
     if not keys:
         return {}
-    p_values = np.concatenate([part.matrix(list(keys)) for part in _parts(store, shards)])
+    p_values = np.concatenate([part.matrix(list(keys)) for part in _parts(store, job, shards)])
     return {key: significant_in_family(p_values[:, place]) for place, key in enumerate(keys)}
 
 
 def _groups(
-    store: JobStore, shards: int, keys: list[Key]
+    store: JobStore, job: str, shards: int, keys: list[Key]
 ) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
     """The examples and values of consecutive parts, about `GROUP_BYTES` at a time."""
     examples: list[pd.DataFrame] = []
     matrices: list[np.ndarray] = []
     size = 0
-    for part in _parts(store, shards):
+    for part in _parts(store, job, shards):
         examples.append(part.examples())
         matrices.append(part.matrix(keys))
         size += matrices[-1].nbytes

@@ -6,14 +6,14 @@ import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from attnaudit.auditing.jobs.job_store import JobStore
+from attnaudit.auditing.jobs.sealed_parquet import sealed_table, unsealed_table
 from attnaudit.auditing.jobs.shard_bounds import in_shards
+from attnaudit.core.errors import InputError
 
 FOLDER = "examples"
 Row = TypeVar("Row")
@@ -75,17 +75,23 @@ def index_examples(
             digest.update(repr(list(row.values())).encode("utf-8", "surrogatepass"))
         index.tokens += sum(map(kind.token_count, shard))
         if store is not None:
-            sink = BytesIO()
-            pq.write_table(pa.Table.from_pylist(rows, schema=kind.schema), sink, compression="zstd")
-            store.write(f"{FOLDER}/{shard_name(index.shards)}", sink.getvalue())
+            table = pa.Table.from_pylist(rows, schema=kind.schema)
+            store.write(f"{FOLDER}/{shard_name(index.shards)}", sealed_table(table))
         index.shards += 1
     index.fingerprint = digest.hexdigest()
     return index
 
 
 def read_examples(store: JobStore, shard: int, kind: RowFormat[Row]) -> Sequence[Row]:
-    """The examples of one shard."""
-    table = pq.read_table(BytesIO(store.read(f"{FOLDER}/{shard_name(shard)}")), use_threads=False)
+    """The examples of one shard; an InputError if its file is damaged."""
+    name = f"{FOLDER}/{shard_name(shard)}"
+    try:
+        table = unsealed_table(store.read(name))
+    except (OSError, ValueError) as error:  # pyarrow's errors are among these
+        raise InputError(
+            f"{store.address}/{name}, the examples of one part, cannot be read ({error}). Give "
+            "the same command again: it stores the examples again and keeps the finished parts."
+        ) from error
     return [kind.from_columns(row) for row in table.to_pylist()]
 
 

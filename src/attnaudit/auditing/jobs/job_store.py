@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from attnaudit.core import temporary
-from attnaudit.core.errors import InputError
+from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.notices import notice
 from attnaudit.core.output_files import check_writable, whole_file
 
@@ -33,19 +34,30 @@ class JobStore:
     def __init__(self, address: str | Path, *, alone: bool = False) -> None:
         import fsspec
 
-        self.address, self._alone = str(address), alone
+        self._alone = alone
         self._unwritten: dict[str, bytes] = {}
         try:
-            self._files, self._root = fsspec.core.url_to_fs(self.address)
+            if "://" in str(address):
+                self._files, self._root = fsspec.core.url_to_fs(str(address))
+            else:  # whatever a folder is called: fsspec would read more into a::b
+                self._files, self._root = fsspec.filesystem("file"), str(Path(address).absolute())
         except (ValueError, ImportError) as error:
             raise InputError(
-                f"Cannot open {self.address}: {error}. Give a folder, or an address of a file "
+                f"Cannot open {address}: {error}. Give a folder, or an address of a file "
                 "system that fsspec has a package for."
             ) from error
         # Files on a disk are renamed into place; an object store shows an object when it is whole.
-        self.local = (
-            Path(self._root) if self._files.protocol in ("file", ("file", "local")) else None
-        )
+        self.local = Path(self._root) if _is_named(self._files, "file") else None
+        # A worker may be in another folder, so a path is given to it from the root.
+        self.address = str(address) if self.local is None else str(self.local)
+
+    def check_shared(self) -> None:
+        """Reject a place that other processes cannot see."""
+        if _is_named(self._files, "memory"):
+            raise InputError(
+                f"Workers cannot see {self.address}, which is in the memory of one process. Give "
+                "a folder or an object store that all of them can write to, or use one worker."
+            )
 
     def prepare(self) -> None:
         """Make the folder, and check that it can be written to."""
@@ -63,8 +75,12 @@ class JobStore:
             with whole_file(path) as draft:
                 draft.write_bytes(content)
         except OSError as error:
+            if not isinstance(error, OutputError):
+                error = OutputError(
+                    error.errno, f"Cannot make the folder {path.parent}: {error.strerror}"
+                )
             if not self._alone:
-                raise
+                raise error from None
             if not self._unwritten:
                 notice(
                     f"{error} What is done from here is kept in memory: an interruption would "
@@ -78,10 +94,6 @@ class JobStore:
             return self._unwritten[name]
         return self._files.cat_file(f"{self._root}/{name}")
 
-    def has(self, name: str) -> bool:
-        """Whether there is a file of this name."""
-        return name in self._unwritten or self._files.exists(f"{self._root}/{name}")
-
     def names(self, folder: str) -> set[str]:
         """The names of the whole files in a folder of the job; empty if there is none."""
         self._files.invalidate_cache()
@@ -94,13 +106,23 @@ class JobStore:
         names |= {name[len(prefix) :] for name in self._unwritten if name.startswith(prefix)}
         return {name for name in names if not temporary.is_temporary(Path(name))}
 
-    def remove(self, folder: str = "") -> None:
-        """Remove a folder of the job, or all of it; nothing if it is not there."""
-        path = f"{self._root}/{folder}".rstrip("/")
-        for name in [each for each in self._unwritten if each.startswith(folder)]:
-            del self._unwritten[name]
+    def remove(self, name: str) -> None:
+        """Remove a file or folder of the job; nothing if it is not there."""
+        for unwritten in [each for each in self._unwritten if each.startswith(name)]:
+            del self._unwritten[unwritten]
+        path = f"{self._root}/{name}"
         if self._files.exists(path):
             self._files.rm(path, recursive=True)
+
+    def remove_if_empty(self) -> None:
+        """Remove the folder itself, unless it holds anything but drafts of a killed process."""
+        if self.local is None:
+            return
+        with suppress(OSError):
+            for path in self.local.iterdir():
+                if temporary.is_temporary(path):
+                    path.unlink()
+            self.local.rmdir()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -123,5 +145,7 @@ class JobStore:
             yield
 
 
-def _as_tuple(protocol: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (protocol,) if isinstance(protocol, str) else tuple(protocol)
+def _is_named(files: Any, name: str) -> bool:
+    """Whether a file system of fsspec has this name among its own."""
+    names = files.protocol
+    return name in ((names,) if isinstance(names, str) else names)

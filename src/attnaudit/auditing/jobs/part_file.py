@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from attnaudit.auditing.collector import Collector, Facts
+from attnaudit.auditing.jobs.sealed_parquet import sealed_table, unsealed_table
 from attnaudit.results.example_schema import kept_column, kept_rows
 from attnaudit.results.value_columns import EXAMPLE_COLUMNS, Key
 from attnaudit.results.value_file import keys_of, value_table
 
-_FACTS, _KEPT, _CHECKSUM = b"attnaudit-facts", "kept", b"attnaudit-sha256"
+_FACTS, _KEPT = b"attnaudit-facts", "kept"
 
 
 def part_bytes(collector: Collector) -> bytes:
@@ -26,18 +24,7 @@ def part_bytes(collector: Collector) -> bytes:
     table = value_table(examples, keys, matrix)
     table = table.append_column(_KEPT, kept_column(examples["example_id"], collector.examples))
     facts = json.dumps(collector.facts.as_dict()).encode()
-    metadata = {**table.schema.metadata, _FACTS: facts}
-    # Checksums of pages cover the values; this one covers the names of the columns and the facts.
-    metadata[_CHECKSUM] = _checksum(metadata, table.schema.names)
-    sink = BytesIO()
-    pq.write_table(
-        table.replace_schema_metadata(metadata),
-        sink,
-        compression="zstd",
-        use_dictionary=False,
-        write_page_checksum=True,
-    )
-    return sink.getvalue()
+    return sealed_table(table.replace_schema_metadata({**table.schema.metadata, _FACTS: facts}))
 
 
 class Part:
@@ -49,11 +36,8 @@ class Part:
     """
 
     def __init__(self, content: bytes) -> None:
-        with pq.ParquetFile(BytesIO(content), page_checksum_verification=True) as file:
-            self._table = file.read(use_threads=False)
+        self._table = unsealed_table(content)
         schema = self._table.schema
-        if _checksum(schema.metadata, schema.names) != schema.metadata[_CHECKSUM]:
-            raise ValueError("its checksum does not match")
         self.keys: list[Key] = keys_of(schema)
         self.facts = Facts.from_dict(json.loads(schema.metadata[_FACTS]))
         self._name_of = dict(zip(self.keys, schema.names[len(EXAMPLE_COLUMNS) : -1], strict=True))
@@ -73,9 +57,3 @@ class Part:
     def kept(self) -> list[dict[str, Any]]:
         """The examples that are kept whole."""
         return kept_rows(self._table[_KEPT])
-
-
-def _checksum(metadata: dict[bytes, bytes], names: list[str]) -> bytes:
-    covered = [value for key, value in sorted(metadata.items()) if key != _CHECKSUM]
-    covered += [name.encode() for name in names]
-    return hashlib.sha256(b"\0".join(covered)).hexdigest().encode()

@@ -13,7 +13,7 @@ from attnaudit.auditing.battery import Battery, read
 from attnaudit.auditing.jobs.assembly import assemble
 from attnaudit.auditing.jobs.example_files import ExampleIndex, Row, RowFormat, index_examples
 from attnaudit.auditing.jobs.fingerprints import choice_fingerprint, model_fingerprint
-from attnaudit.auditing.jobs.job import begin, continues
+from attnaudit.auditing.jobs.job import begin, continues, job_id
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.sharded_audit import ShardedAudit
 from attnaudit.auditing.jobs.shards import MemoryShards, Shards, StoredShards
@@ -111,7 +111,7 @@ def run_job(
     class_names: Sequence[str] | None = None,
     keep_examples: int | None = None,
     workers: Workers = Workers(),  # noqa: B008  # frozen
-    task: Callable[[int], Task] | None = None,
+    task: Callable[[str, int], Task] | None = None,
     show_progress: bool = True,
 ) -> Results:
     """The results of a job; goes on where an earlier process stopped.
@@ -126,6 +126,8 @@ def run_job(
     class_names, keep_examples : as for `audit`.
     workers, task : as for `ShardedAudit.run`.
     """
+    if not workers.in_this_process:
+        store.check_shared()
     index = source.index()
     whole_identity = {
         **identity,
@@ -137,15 +139,16 @@ def run_job(
         "seed": battery.seed,
         "keep_examples": keep_examples,
     }
-    if not continues(store, whole_identity):
-        source.index(store)
-        begin(store, whole_identity)
-    sharded = ShardedAudit(store, battery, source.shards(store))
+    continues(store, whole_identity)
+    source.index(store)  # even if it continues: a file of examples may have been damaged since
+    begin(store, whole_identity)
+    job = job_id(whole_identity)
+    sharded = ShardedAudit(job, store, battery, source.shards(store))
     _check(sharded, class_names)
     sharded.plan(index, keep_examples)
     sharded = sharded.planned()
     sharded.run(index, workers=workers, task=task, show_progress=show_progress)
-    assembled = assemble(store, index.shards, scratch / "values.parquet")
+    assembled = assemble(store, job, index.shards, scratch / "values.parquet")
     return summarised(sharded.battery, *assembled, class_names)
 
 

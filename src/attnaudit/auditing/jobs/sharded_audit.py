@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from attnaudit.auditing.battery import Battery, read
 from attnaudit.auditing.example_store import choose_examples
-from attnaudit.auditing.jobs.example_files import ExampleIndex, shard_name
-from attnaudit.auditing.jobs.job import PLAN, finished_shards, part_name
+from attnaudit.auditing.jobs.example_files import ExampleIndex
+from attnaudit.auditing.jobs.job import PLAN, finished_shards, is_current, part_name
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.part_file import part_bytes
+from attnaudit.auditing.jobs.sealed_json import sealed, unsealed
 from attnaudit.auditing.jobs.shards import Shards
 from attnaudit.audits.data_options import (
     bind_data_options,
@@ -33,18 +34,21 @@ class ShardedAudit:
 
     Parameters
     ----------
+    job : its id.
     store : the folder of the job.
     battery : the model with its audits and measures, without what depends on all examples.
     shards : the examples.
     """
 
+    job: str
     store: JobStore
     battery: Battery
     shards: Shards
 
     def plan(self, index: ExampleIndex, keep_examples: int | None) -> None:
         """Compute and store what depends on all examples, unless it is there."""
-        if self.store.has(PLAN):
+        with suppress(OSError, ValueError):  # there is none, or it is damaged
+            unsealed(self.store.read(PLAN))
             return
         battery = self.battery
         with evaluating(battery.model, device=battery.device):
@@ -58,27 +62,28 @@ class ShardedAudit:
             )
         kept = choose_examples(index.ids, index.labels, index.tokens, keep_examples, battery.seed)
         plan = {"data_options": data_options_to_json(options), "kept": sorted(kept)}
-        self.store.write(PLAN, json.dumps(plan).encode())
+        self.store.write(PLAN, sealed(plan))
 
     def planned(self) -> ShardedAudit:
         """The same with what `plan` has stored."""
-        plan = json.loads(self.store.read(PLAN))
+        plan = unsealed(self.store.read(PLAN))
         options = data_options_from_json(plan["data_options"])
         audits = bind_data_options(self.battery.audits, options)
         battery = replace(self.battery, audits=audits, kept=frozenset(plan["kept"]))
         return replace(self, battery=battery)
 
     def do(self, shard: int, advance: Callable[[int], None] | None = None) -> None:
-        """Audit one shard and store its part."""
+        """Audit one shard and store its part, unless the job has ended meanwhile."""
         collector = self.battery.run(self.shards.batches(shard), advance)
-        self.store.write(part_name(shard), part_bytes(collector))
+        if is_current(self.store, self.job):
+            self.store.write(part_name(self.job, shard), part_bytes(collector))
 
     def run(
         self,
         index: ExampleIndex,
         *,
         workers: Workers = Workers(),  # noqa: B008  # frozen
-        task: Callable[[int], Task] | None = None,
+        task: Callable[[str, int], Task] | None = None,
         show_progress: bool = True,
     ) -> None:
         """Do every shard that is not done.
@@ -87,10 +92,10 @@ class ShardedAudit:
         ----------
         index : of the examples.
         workers : where; in this process by default.
-        task : shard -> what a worker does for it, if there are any.
+        task : (id of the job, shard) -> what a worker does for it, if there are any.
         """
-        done = finished_shards(self.store)
-        missing = [shard for shard in range(index.shards) if shard_name(shard) not in done]
+        done = finished_shards(self.store, self.job)
+        missing = [shard for shard in range(index.shards) if shard not in done]
         if done and missing:
             kept = index.shards - len(missing)
             notice(f"continuing: {kept} of {index.shards} parts were finished before")
@@ -99,7 +104,8 @@ class ShardedAudit:
         if workers.in_this_process or task is None:
             self._run_here(index, missing, show_progress, workers.threads)
         else:
-            _run_by_workers([task(shard) for shard in missing], index, workers, show_progress)
+            tasks = [task(self.job, shard) for shard in missing]
+            _run_by_workers(tasks, index, workers, show_progress)
 
     def _run_here(
         self, index: ExampleIndex, missing: Sequence[int], show: bool, threads: int | None

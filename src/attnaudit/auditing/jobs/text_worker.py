@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnaudit.auditing.battery import Battery
+from attnaudit.auditing.jobs.fingerprints import model_fingerprint
+from attnaudit.auditing.jobs.job import check_model
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.sharded_audit import ShardedAudit
 from attnaudit.auditing.jobs.shards import StoredShards
@@ -48,9 +50,9 @@ class SavedModels(NamedTuple):
         measures = find_measures(self.measures)
         return Battery(model, audits, measures, seed=self.seed, other_models=tuple(others))
 
-    def task(self, address: str, shard: int) -> Task:
+    def task(self, address: str, job: str, shard: int) -> Task:
         """What a worker does for one shard."""
-        return Task(f"part {shard}", audit_text_shard, (address, shard, self._asdict()))
+        return Task(f"part {shard}", audit_text_shard, (address, job, shard, self._asdict()))
 
     def check_names(self) -> None:
         """Reject functions: other processes find audits and measures by name."""
@@ -69,22 +71,23 @@ def absolute(folders: Iterable[str | Path]) -> list[str]:
     return [str(Path(folder).resolve()) for folder in folders]
 
 
-def audit_text_shard(address: str, shard: int, models: dict[str, Any]) -> None:
+def audit_text_shard(address: str, job: str, shard: int, models: dict[str, Any]) -> None:
     """Audit one shard of a job; its part is written to the folder of the job.
 
     Parameters
     ----------
-    address : of the job.
+    address, job : where the job is, and its id.
     shard : its number.
     models : the fields of `SavedModels`.
     """
-    _worker(address, json.dumps(models, sort_keys=True)).do(shard)
+    _worker(address, job, json.dumps(models, sort_keys=True)).do(shard)
 
 
 @lru_cache(maxsize=1)
-def _worker(address: str, models: str) -> ShardedAudit:
+def _worker(address: str, job: str, models: str) -> ShardedAudit:
     """The models of a job, loaded once per process."""
     battery = SavedModels(**json.loads(models)).load()
     store = JobStore(address)
+    check_model(store, job, model_fingerprint(battery.model))
     shards = StoredShards(store, TEXTS, batches_by(battery.model))
-    return ShardedAudit(store, battery, shards).planned()
+    return ShardedAudit(job, store, battery, shards).planned()
