@@ -19,6 +19,7 @@ class JobStore:
     ----------
     address : a path, or an address that fsspec knows, such as s3://bucket/job; several processes
         and machines may write to it.
+    is_temporary : whether it goes with this process.
 
     Examples
     --------
@@ -28,9 +29,10 @@ class JobStore:
     {'00000.parquet'}
     """
 
-    def __init__(self, address: str | Path) -> None:
+    def __init__(self, address: str | Path, *, is_temporary: bool = False) -> None:
         import fsspec
 
+        self.is_temporary = is_temporary
         try:
             if "://" in str(address):
                 self._files, self._root = fsspec.core.url_to_fs(str(address))
