@@ -106,9 +106,9 @@ class Trial:
             if _counts(path)
         }
 
-    def finish(self, expected: dict[str, bytes]) -> str:
-        """Give the command a last time, and compare; how it ended, in a word."""
-        code = self.start().wait()
+    def finish(self, expected: dict[str, bytes], code: int | None) -> str:
+        """Give the command a last time, unless it has ended with a code, and compare."""
+        code = self.start().wait() if code is None else code
         self.look()
         found = self.values()
         if code != 0:
@@ -178,6 +178,7 @@ def main() -> None:
     while waiting:
         number += 1
         trial = Trial(given.command, given.work / f"trial-{number}", log)
+        code = None
         for _ in range(given.per_trial):
             if not waiting:
                 break
@@ -187,7 +188,7 @@ def main() -> None:
             kills += 1
             moment = waiting.pop()
             print(f"{number:5d} {kills:4d} {moment:7.1f}s {trial.look()}  killed", flush=True)
-        outcome = trial.finish(expected)
+        outcome = trial.finish(expected, code)
         print(f"{number:5d} {'':4} {'':8} {'':11}  finished: {outcome}", flush=True)
         for problem in trial.problems:
             print(f"      {problem}", flush=True)

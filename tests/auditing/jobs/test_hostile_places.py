@@ -16,7 +16,7 @@ from attnaudit.auditing.jobs.job import check_model, finish
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.part_file import Part
 from attnaudit.auditing.jobs.run_job import parts_folder
-from attnaudit.core.errors import InputError
+from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.interruption import Interrupted
 from tiny_transformers import TEXTS, tiny
 
@@ -215,3 +215,36 @@ def test_a_worker_rejects_another_job_and_another_model(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "job.json").read_text())["seed"] == 1
     finish(store)
     assert not tmp_path.exists()
+
+
+def test_an_interruption_says_what_is_kept(model: Path, texts: Path, tmp_path: Path) -> None:
+    STOPPING.left = 2
+    options: dict[str, Any] = {"audits": ["permutation", stopping], "tokens_per_shard": 40}
+    with pytest.raises(Interrupted) as stopped:
+        audit_files(model, texts, out=tmp_path / "out", **options)
+    assert stopped.value.exit_code == 128 + 15
+    kept = f"2 of 4 parts are finished and kept in {tmp_path}/out.parts. The same command goes on"
+    assert kept in str(stopped.value)
+    STOPPING.left = 2
+    with pytest.raises(Interrupted) as stopped:
+        audit_files(model, texts, **options)  # nothing of it is kept
+    assert "parts" not in str(stopped.value)
+
+
+def test_no_room_for_the_assembled_values_is_a_clear_error(
+    model: Path,
+    texts: Path,
+    expected: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*given: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr("attnaudit.auditing.jobs.assembly.ValueFileWriter", full)
+        with pytest.raises(OutputError, match=r"No space left.*All parts are kept.*TMPDIR"):
+            audited(model, texts, out)
+    assert len(list(parts_folder(out).glob("parts/*"))) == 4
+    assert audited(model, texts, out) == expected

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from attnaudit import Workers, audit_files
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.run_job import parts_folder
 from attnaudit.core.errors import InputError, WorkError
 from attnaudit.training import run
-from dask_cluster import DaskCluster, dask_cluster
+from dask_cluster import DaskCluster, dask_cluster, wait_until
 from failing_audit import fails_on_one_text
 from tiny_transformers import TEXTS, tiny
 
@@ -100,6 +103,52 @@ def test_a_part_that_fails_is_named_and_the_others_are_kept(
     parts = JobStore(parts_folder(out)).names("parts")
     assert len(parts) >= 5
     assert not out.exists()
+
+
+@pytest.mark.parametrize("on_cluster", [False, True])
+def test_a_part_that_kills_its_worker_every_time_fails_alone(
+    inputs: tuple[Path, Path], cluster: DaskCluster, tmp_path: Path, on_cluster: bool
+) -> None:
+    workers = Workers(scheduler=cluster.address) if on_cluster else Workers(2, threads=1)
+    audits, out = ["permutation", "failing_audit:kills_on_one_text"], tmp_path / "out"
+    with pytest.raises(WorkError, match=r"1 of \d+ parts could not be made.*worker died"):
+        audited(inputs, out, audits=audits, workers=workers)
+    assert len(JobStore(parts_folder(out)).names("parts")) >= 5
+    assert not out.exists()
+
+
+def test_a_worker_of_the_cluster_killed_in_the_middle_of_a_part_changes_nothing(
+    inputs: tuple[Path, Path], cluster: DaskCluster, tmp_path: Path
+) -> None:
+    audits = ["permutation", f"failing_audit:waits_on_one_text:folder={tmp_path}"]
+    begun, out = tmp_path / "begun", tmp_path / "out"
+
+    def kill() -> None:
+        wait_until(begun.exists)
+        time.sleep(0.5)
+        os.kill(int(begun.read_text()), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    on_cluster = Workers(scheduler=cluster.address, threads=1)
+    made = audited(inputs, out, audits=audits, workers=on_cluster)
+    killer.join()
+    assert made == audited(inputs, tmp_path / "alone", audits=audits)
+
+
+def test_a_worker_does_not_go_on_with_the_model_of_an_earlier_job(
+    inputs: tuple[Path, Path], cluster: DaskCluster, tmp_path: Path
+) -> None:
+    model, out = tmp_path / "model", tmp_path / "out"
+    shutil.copytree(inputs[0], model)
+    on_cluster = Workers(scheduler=cluster.address, threads=1)
+    audited((model, inputs[1]), out, workers=on_cluster)
+    network, _ = tiny("bert", id2label={0: "bad", 1: "good", 2: "fair"})
+    with torch.no_grad():
+        network.float().classifier.weight.mul_(3)
+    network.save_pretrained(model)
+    changed = audited((model, inputs[1]), out, workers=on_cluster, force=True)
+    assert changed == audited((model, inputs[1]), tmp_path / "alone")
 
 
 def test_workers_cannot_be_given_functions(inputs: tuple[Path, Path], tmp_path: Path) -> None:

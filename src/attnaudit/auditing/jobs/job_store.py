@@ -22,6 +22,7 @@ class JobStore:
         and machines may write to it.
     alone : only this process uses it. Files that cannot be written, for want of room, are then
         kept in memory, so that the work can be finished.
+    is_temporary : whether it goes with this process.
 
     Examples
     --------
@@ -31,10 +32,12 @@ class JobStore:
     {'00000.parquet'}
     """
 
-    def __init__(self, address: str | Path, *, alone: bool = False) -> None:
+    def __init__(
+        self, address: str | Path, *, alone: bool = False, is_temporary: bool = False
+    ) -> None:
         import fsspec
 
-        self._alone = alone
+        self._alone, self.is_temporary = alone, is_temporary
         self._unwritten: dict[str, bytes] = {}
         try:
             if "://" in str(address):

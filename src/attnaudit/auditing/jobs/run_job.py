@@ -20,6 +20,7 @@ from attnaudit.auditing.jobs.shards import MemoryShards, Shards, StoredShards
 from attnaudit.auditing.other_models import check_other_models
 from attnaudit.auditing.summarised import check_class_names, summarised
 from attnaudit.core.contract import Batch
+from attnaudit.core.errors import OutputError
 from attnaudit.core.module_state import evaluating
 from attnaudit.core.tasks import Task, Workers
 from attnaudit.results.results import Results
@@ -87,7 +88,7 @@ def opened(
     alone = workers.in_this_process
     if address is None:
         with TemporaryDirectory(prefix="attnaudit-") as folder:
-            yield JobStore(folder, alone=alone)
+            yield JobStore(folder, alone=alone, is_temporary=True)
         return
     store = JobStore(address, alone=alone)
     store.prepare()
@@ -148,7 +149,15 @@ def run_job(
     sharded.plan(index, keep_examples)
     sharded = sharded.planned()
     sharded.run(index, workers=workers, task=task, show_progress=show_progress)
-    assembled = assemble(store, job, index.shards, scratch / "values.parquet")
+    values = scratch / "values.parquet"
+    try:
+        assembled = assemble(store, job, index.shards, values)
+    except OSError as error:
+        raise OutputError(
+            error.errno,
+            f"Cannot write {values}: {error.strerror or error}. All parts are kept: make room "
+            "there, or set TMPDIR to a folder with more, and give the same command again",
+        ) from error
     return summarised(sharded.battery, *assembled, class_names)
 
 

@@ -22,10 +22,27 @@ from attnaudit.audits.data_options import (
 )
 from attnaudit.core import progress
 from attnaudit.core.errors import WorkError
+from attnaudit.core.interruption import Interrupted
 from attnaudit.core.module_state import evaluating
 from attnaudit.core.notices import notice
 from attnaudit.core.tasks import Outcome, Task, Workers, run_tasks
 from attnaudit.core.thread_limits import torch_threads
+
+
+class AuditInterrupted(Interrupted):
+    """Ctrl-C or SIGTERM during an audit."""
+
+    def __init__(self, stop: Interrupted, kept: int, shards: int, store: JobStore) -> None:
+        super().__init__(stop.exit_code - 128)
+        self._text = str(stop)
+        if kept and not store.is_temporary:
+            self._text = (
+                f"interrupted: {kept} of {shards} parts are finished and kept in {store.address}. "
+                "The same command goes on from there."
+            )
+
+    def __str__(self) -> str:
+        return self._text
 
 
 @dataclass(frozen=True)
@@ -101,11 +118,15 @@ class ShardedAudit:
             notice(f"continuing: {kept} of {index.shards} parts were finished before")
         if not missing:
             return
-        if workers.in_this_process or task is None:
-            self._run_here(index, missing, show_progress, workers.threads)
-        else:
-            tasks = [task(self.job, shard) for shard in missing]
-            _run_by_workers(tasks, index, workers, show_progress)
+        try:
+            if workers.in_this_process or task is None:
+                self._run_here(index, missing, show_progress, workers.threads)
+            else:
+                tasks = [task(self.job, shard) for shard in missing]
+                _run_by_workers(tasks, index, workers, show_progress)
+        except Interrupted as stop:
+            kept = len(finished_shards(self.store, self.job))
+            raise AuditInterrupted(stop, kept, index.shards, self.store) from None
 
     def _run_here(
         self, index: ExampleIndex, missing: Sequence[int], show: bool, threads: int | None
