@@ -50,7 +50,7 @@ def models(
 
 def spectrum(plan: Plan) -> list[Table]:
     """From softmax over sparsegen to sparsemax."""
-    return models(plan, plan.few(SPECTRUM, 3))
+    return models(plan, plan.few(SPECTRUM[1:], 3) if plan.fast else SPECTRUM)
 
 
 def _keys(run: FinishedRun) -> dict[str, str]:
@@ -155,7 +155,8 @@ def _appendix_a_models(plan: Plan) -> list[Table]:
 
 def _by_model(cells: Sequence[FinishedCells], table: pd.DataFrame) -> Any:
     """Figures 1, 2 and 4: a point per model and measure."""
-    named = table.assign(model=table["encoder"] + " " + table["projection"])
+    projections = table["projection"].str.replace(":lam=", " ")
+    named = table.assign(model=table["encoder"] + ", " + projections)
     return table_points(named, "model", "measure", named["metric"].iloc[0])
 
 

@@ -30,7 +30,8 @@ CLASSIFICATION = (
 ANSWERING = ("babi_files:task=1", "babi_files:task=2", "babi_files:task=3")
 DATASETS = (*CLASSIFICATION, *ANSWERING, "snli")
 ENCODERS = ("bilstm:hidden=128", "cnn:kernels=1-3-5-7-15,filters=128", "mlp:hidden=128")
-SCORERS = ("additive", "deep", "dot:scaled=false")
+# Scaled with a query (eq. 1) and not without one (eq. 5): see `models`.
+SCORERS = ("additive", "deep", "dot")
 SEED_NOISE = 0.05  # the largest difference between trainings that the paper states
 _FIXED = ("fix_attention", "fix_attention:constant=uniform", "fix_representation")
 _TASKS = {"classification": 21, "question answering": 9, "inference": 3}
@@ -44,11 +45,12 @@ def models(
     interventions: Sequence[str] = (),
 ) -> list[Table]:
     """The paper's models; information is measured on the finished runs."""
+    unscaled = "dot" if plan.has_query else "dot:scaled=false"
     return [
         plan.table(
             PRESET,
             encoders=list(encoders),
-            scorers=list(scorers),
+            scorers=[unscaled if name == "dot" else name for name in scorers],
             projections=list(projections),
             audits=["dispersion"],
             measures=["random"],

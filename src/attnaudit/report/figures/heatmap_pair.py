@@ -25,7 +25,7 @@ def heatmap_pair(
     tokens = [printable(str(token)) for token in example["tokens"]]
     lines = _lines(tokens)
     shown = min(len(lines), _MOST)
-    figure, axes = column(0.5 + 2 * (0.3 + 0.17 * shown), rows=2)
+    figure, axes = column(0.5 + 2 * (0.22 + 0.13 * shown), rows=2)
     probability = max(example["probs"])
     predicted = printable(classes[int(example["predicted"])])
     panels = (
@@ -38,7 +38,7 @@ def heatmap_pair(
     figure.supxlabel(
         f"tau with gradients {numbers['tau']:.2f}, median change under shuffles "
         f"{numbers['median_change']:.3f}, JSD {numbers['jsd']:.2f}",
-        fontsize=6.5,
+        fontsize=6,
     )
     return figure
 

@@ -80,6 +80,9 @@ def table_lines(table: pd.DataFrame, x: str, series: str, label: str) -> Any:
             label=in_words(kind),
         )
     axes.set_xscale("symlog", linthresh=1)
+    places = sorted(set(table[x]))
+    axes.set_xticks(places, [f"{place:g}" for place in places])
+    axes.minorticks_off()
     axes.axhline(0, color="black", lw=0.5)
     axes.set(xlabel=in_words(x), ylabel=label)
     legend_above(figure, *axes.get_legend_handles_labels())
