@@ -1,7 +1,7 @@
 """Write docs/reproduction.md from the tables in benchmarks/reproduction.
 
-Run by `make reproduction`, after tables of `attnaudit reproduce` were copied there (OUT/reproductions,
-the csv files). The texts are head.md, PAPER.md for what a paper's numbers say, and tail.md. With
+Run by `make reproduction`, after csv files of `attnaudit reproduce` (OUT/reproductions) were copied
+there. The texts are head.md, PAPER.md for what a paper's numbers say, and tail.md. With
 --check nothing is written, and the exit code is 1 if the page is not up to date.
 """
 
