@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all test-lowest lint bench calibrate docs picture notebook vega clean
+.PHONY: demo test test-all test-lowest lint bench calibrate docs picture notebook reproduction vega clean
 
 demo: $(READY)
 	$(BIN)/attnaudit run --dataset babi:task=1 --out demo/runs
@@ -51,6 +51,10 @@ picture: demo
 
 notebook: $(READY)
 	env -u ATTNAUDIT_DATA $(BIN)/python tools/run_notebook.py examples/audit_your_model.ipynb
+
+# After new tables in benchmarks/reproduction: docs/reproduction.md is made from them.
+reproduction: $(READY)
+	$(BIN)/python tools/reproduction_page.py
 
 # Only for a new version of Vega-Lite: the script it writes is kept in the repository.
 vega: $(READY)

@@ -15,7 +15,11 @@ from bilstm_cases import TEXT_LENGTHS, bilstm_case, counted_items, first_row, ru
 def test_values_equal_those_of_each_example_alone(projection: str, fidelity: str) -> None:
     _, record, scores = bilstm_case(projection)
     found = run_audit(
-        "top_k_agreement", projection, k="average+all+non_zero+2", fidelity=fidelity, mean_length=4
+        "top_k_agreement",
+        projection,
+        k="average+all+non_zero+non_zero_of_attention+2",
+        fidelity=fidelity,
+        mean_length=4,
     )
     for index in range(len(TEXT_LENGTHS)):
         items = counted_items(record, index)
@@ -24,7 +28,14 @@ def test_values_equal_those_of_each_example_alone(projection: str, fidelity: str
             first_row(scores["gradient"], index)[items],
         )
         fewest = max(min(int((x != 0).sum()), int((y != 0).sum())), 1)
-        for name, k in {"average": 4, "all": len(items), "non_zero": fewest, "fixed": 2}.items():
+        lists = {
+            "average": 4,
+            "all": len(items),
+            "non_zero": fewest,
+            "non_zero_of_attention": max(int((x != 0).sum()), 1),
+            "fixed": 2,
+        }
+        for name, k in lists.items():
             alone = torch.ones(1, len(items), dtype=torch.bool)
             tau = statistics.top_k_kendall(x[None], y[None], k, alone, fidelity=fidelity)
             overlap = statistics.overlap_at_k(x[None], y[None], k, alone)
@@ -66,5 +77,7 @@ def test_the_ceiling_of_non_zero_is_over_lists_as_long_as_attentions() -> None:
 
 @pytest.mark.parametrize("k", ["0", "none", "2+x", "-3"])
 def test_an_invalid_k_is_rejected(k: str) -> None:
-    with pytest.raises(InputError, match="k is average, all, non_zero or a number"):
+    with pytest.raises(
+        InputError, match="k is average, all, non_zero, non_zero_of_attention or a number"
+    ):
         run_audit("top_k_agreement", k=k, mean_length=4)

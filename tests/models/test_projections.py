@@ -149,3 +149,13 @@ def test_gumbel_noise_is_on_in_training_and_off_in_evaluation() -> None:
     torch.testing.assert_close(share.double(), z[0].softmax(-1), atol=0.03, rtol=0)
     with pytest.raises(InputError, match="temperature must be above 0"):
         GumbelSoftmax(temperature=0)
+
+
+def test_gumbel_softmax_can_be_built_without_storage() -> None:
+    """As a stored model is checked before it is read; its noise is the same as ever."""
+    with torch.device("meta"):
+        GumbelSoftmax()
+    torch.manual_seed(3)
+    expected = torch.Generator().manual_seed(int(torch.randint(2**62, ()))).initial_seed()
+    torch.manual_seed(3)
+    assert GumbelSoftmax()._draw.initial_seed() == expected

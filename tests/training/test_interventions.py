@@ -10,11 +10,14 @@ import pytest
 import torch
 
 from attnaudit.core import registry
+from attnaudit.core.errors import InputError
 from attnaudit.data.batching import batches_of
 from attnaudit.report.figures import save_figure
+from attnaudit.results.store import read_run
 from attnaudit.training.checkpoint import load
 from attnaudit.training.experiment import make_experiment
 from attnaudit.training.interventions import INTERVENTIONS, InterventionContext, read_findings
+from attnaudit.training.variants import VARIANTS
 
 DATASET = "keyword:train=300,dev=60,test=50,length=10,jitter=2,distractors=1"
 
@@ -110,6 +113,53 @@ def test_fix_attention_attends_as_the_base_does_also_when_loaded(
     base = context.base()
     held = context.variant("imposed:source=base", base=base, seed=1)
     assert context.diverge(base, held)["jsd"].max() < 1e-6
+
+
+def test_a_twin_can_start_at_the_base_itself_and_keep_its_best_epoch(
+    context: InterventionContext,
+) -> None:
+    base = context.base()
+    near = context.variant("twin:lam=0,start=all", base=base)
+    old, new = load(base).model.state_dict(), load(near).model.state_dict()
+    assert {name.split(".")[0] for name in old if not torch.equal(old[name], new[name])} == {
+        "scorer"
+    }
+    fresh = context.variant("twin:lam=0,start=base", base=base)
+    at_base, anew = (context.diverge(base, run)["jsd"].mean() for run in (near, fresh))
+    assert 0 < at_base < anew  # it started where the base is, and nothing drove it away
+    kept = context.variant("twin:lam=0.3,keep=best_f1", base=base)
+    training = read_run(kept)["training"]
+    assert training["dev"][training["kept_epoch"]] == max(training["dev"])
+    last = read_run(context.variant("twin:lam=0.3", base=base))["training"]
+    assert last["kept_epoch"] == len(last["dev"]) - 1
+    with pytest.raises(InputError, match="start"):
+        registry.find(VARIANTS, "twin:start=nowhere", "variant")
+
+
+def test_fix_attention_with_a_constant_imposes_uniform_attention(
+    context: InterventionContext,
+) -> None:
+    fix = registry.find(INTERVENTIONS, "fix_attention:constant=uniform", "intervention")
+    findings = fix(context)
+    assert findings.name == "fix_attention"
+    held = load(findings.runs[1])
+    (batch, *_) = batches_of(context.splits.test, held.vocabulary, 2)
+    record = held.model.read(batch)
+    torch.testing.assert_close(record.alpha, record.mask / record.mask.sum(-1, keepdim=True))
+
+
+def test_sparsity_reports_tau_with_the_measures_of_the_base(context: InterventionContext) -> None:
+    sweep = registry.find(INTERVENTIONS, "sparsity:lams=0.5,alphas=", "intervention")
+    columns = set(sweep(context).summary.columns)
+    assert {"tau_gradient_norm", "tau_leave_one_out", "tau_random"} <= columns
+    assert "tau_gradient" not in columns
+    measured = replace(context, experiment=replace(context.experiment, measures=("gradient",)))
+    findings = sweep(measured)
+    assert {"tau_gradient", "tau_random"} <= set(findings.summary.columns)
+    assert "tau_leave_one_out" not in findings.summary.columns
+    run = load(findings.runs[1])
+    assert findings.summary["tau_gradient"][1] == run.results.mean("agreement", "tau", "gradient")
+    assert "tau with gradient goes from" in findings.answer or "Cannot tell" in findings.answer
 
 
 def test_deception_takes_the_attention_off_the_evidence(context: InterventionContext) -> None:

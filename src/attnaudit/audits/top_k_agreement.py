@@ -17,7 +17,7 @@ from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import InputError
 from attnaudit.core.option_limits import Fidelity, ParsedBy, limits
 
-LENGTHS = ("average", "all", "non_zero")  # what k can be, besides a number
+LENGTHS = ("average", "all", "non_zero", "non_zero_of_attention")  # what k can be, besides a number
 
 
 def _metrics(kind: str, meaning: str, scale: tuple[float, float]) -> dict[str, Metric]:
@@ -78,8 +78,9 @@ def top_k_agreement(
     ----------
     k : int or str
         Several of these, joined by +: average, the mean length of the texts; all, every word, which
-        is plain tau-b; non_zero, the fewest non-zeros of the two, which is all words under softmax;
-        or a number.
+        is plain tau-b; non_zero, the fewest non-zeros of the two, which is all words under softmax
+        (Neely & Schouten's code); non_zero_of_attention, those of the explanation alone (their
+        text); or a number.
     fidelity : {"corrected", "code"}
         code: as released by Neely & Schouten, where disjoint lists score up to +1. Compare its
         values with its floor.
@@ -91,7 +92,8 @@ def top_k_agreement(
     Returns
     -------
     dict of Tensor (B,R)
-        `tau_K` and `overlap_K` for K of average, all, non_zero and fixed (a number).
+        `tau_K` and `overlap_K` for K of average, all, non_zero, non_zero_of_attention and fixed (a
+        number).
     """
     compare: dict[str, Callable[..., Tensor]] = {
         "tau": partial(_tau, fidelity=fidelity),
@@ -99,7 +101,10 @@ def top_k_agreement(
     }
     values: Values = {}
     for length in _split(k):
-        count = _k_of(length, record, mean_length)
+        if length == "non_zero_of_attention":
+            count: Tensor | None = _fewest_non_zeros(record, scores[of])
+        else:
+            count = _k_of(length, record, mean_length)
         suffix = "fixed" if length.isdigit() else length
         for first, second, pair in compared(scores, of):
             if count is None:

@@ -17,7 +17,7 @@ from attnaudit.models.encoders import ENCODERS
 from attnaudit.models.outputs import OUTPUTS
 from attnaudit.models.projections import PROJECTIONS
 from attnaudit.models.scorers import SCORERS
-from attnaudit.papers.reproductions import REPRODUCTIONS
+from attnaudit.papers.catalogue import PAPERS
 from attnaudit.training.interventions import INTERVENTIONS
 from attnaudit.training.presets import PRESETS
 
@@ -36,9 +36,12 @@ def catalogue() -> dict[str, dict[str, str]]:
         "corpus audits": CORPUS_AUDITS,
         "interventions": INTERVENTIONS,
         "presets": PRESETS,
-        "reproductions": REPRODUCTIONS,
     }
-    return {kind: _descriptions(entries) for kind, entries in kinds.items()}
+    papers = {
+        f"{paper} {item.name}": item.shows for paper, items in PAPERS.items() for item in items
+    }
+    listed = {kind: _descriptions(entries) for kind, entries in kinds.items()}
+    return {**listed, "reproductions": papers}
 
 
 def _descriptions(entries: dict[str, Callable[..., Any]]) -> dict[str, str]:

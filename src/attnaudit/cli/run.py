@@ -227,13 +227,16 @@ def run(
 
 def _intervene(intervention: str, dataset: str, **choices: Any) -> None:
     from attnaudit.core.output_files import recovery_advice
-    from attnaudit.papers import wen
+    from attnaudit.papers import next_to_run
     from attnaudit.report.figures import save_figure
+    from attnaudit.results.store import read_run
     from attnaudit.training import intervene
 
     findings, folder = intervene(intervention, dataset, **choices)
     typer.echo(str(findings))
-    published = wen.next_to_published(dataset) if findings.name == "adversarial" else None
+    published = None
+    if findings.name == "adversarial":
+        published = next_to_run.twin(read_run(findings.runs[0])["choices"])
     if published is not None:
         typer.echo(published)
     with recovery_advice(f"The findings in {folder} are complete; only the figure is missing."):
@@ -245,7 +248,7 @@ def _intervene(intervention: str, dataset: str, **choices: Any) -> None:
 
 def _print_results(results: Results) -> None:
     """Accuracy and card, next to what the papers published for the same dataset and model."""
-    from attnaudit.papers import jain_wallace, meister
+    from attnaudit.papers import next_to_run
     from attnaudit.report.tables.table import with_interval
 
     details = results.about["run"]
@@ -255,10 +258,10 @@ def _print_results(results: Results) -> None:
     ends = details["performance"]["accuracy_interval"] or (None, None)
     typer.echo(f"Test accuracy {with_interval(accuracy, *ends)}\n")
     typer.echo(str(results.card()))
-    line = meister.next_to_published(details["choices"], accuracy)
+    line = next_to_run.accuracy(details["choices"], accuracy)
     if line is not None:
         typer.echo(f"\n{line}")
-    published = jain_wallace.next_to_published(results)
+    published = next_to_run.taus(results)
     if len(published):
         typer.echo(
             "\nMean tau with attention, next to Jain & Wallace 2019, table 2 (two versions of it "

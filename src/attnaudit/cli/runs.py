@@ -1,4 +1,4 @@
-"""Commands over finished runs, and the reproduction of a paper's table from runs."""
+"""Commands over finished runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attnaudit.cli.exit_codes import ExitCode
-from attnaudit.cli.options import DataDir, Device, Quiet, Verbose, deprecated
+from attnaudit.cli.options import DataDir, Quiet, Verbose, deprecated
 
 if TYPE_CHECKING:
     from attnaudit.results.results import Results
@@ -32,7 +32,6 @@ def register(app: typer.Typer) -> None:
     app.command()(correlate)
     app.command(hidden=True)(across)
     app.command("corpus-audit")(corpus_audit)
-    app.command()(reproduce)
 
 
 def gate(
@@ -150,55 +149,3 @@ def corpus_audit(
 
     findings, folder = corpus_audit(run, audit, seed=seed, data_dir=data_dir)
     typer.echo(f"{findings}\n\nFindings: {folder}")
-
-
-def reproduce(
-    table: Annotated[
-        str,
-        typer.Argument(
-            help="Table or figure: meister_table1, meister_table6, meister_figure2, "
-            "neely_schouten_table2, wen_weighted_tau."
-        ),
-    ],
-    dataset: Annotated[str, typer.Option(help="Dataset, with options: sst, imdb.")] = "sst",
-    vectors: Annotated[
-        Path | None,
-        typer.Option(help="Pretrained word vectors; the papers use 300 dimensions."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed of the models.")] = 0,
-    sample: Annotated[
-        int | None, typer.Option(min=1, help="Audit this many test examples; default: all.")
-    ] = None,
-    epochs: Annotated[
-        int | None,
-        typer.Option(help="Number of passes over the training data; default: the paper's."),
-    ] = None,
-    data_dir: DataDir = None,
-    device: Device = "cpu",
-    out: Annotated[
-        Path, typer.Option(help="Folder of the run directories; finished runs are used again.")
-    ] = Path("runs"),
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    """Reproduce a paper's table, with our numbers next to the published ones.
-
-    Trains and audits the models of the paper.
-
-    Example: `attnaudit reproduce meister_table1 --dataset sst --vectors glove.6B.300d.txt`
-    """
-    from attnaudit.papers import reproduce
-
-    made = reproduce(
-        table,
-        dataset,
-        out=out,
-        vectors=vectors,
-        seed=seed,
-        sample=sample,
-        epochs=epochs,
-        data_dir=data_dir,
-        device=device,
-    )
-    typer.echo(made.table.to_string(index=False, float_format="{:.3f}".format))
-    typer.echo(f"\nTable: {made.path}")

@@ -84,7 +84,8 @@ class Attentive(nn.Module):
         tell which, or there are so few deletions that reading again is faster.
         """
         assert record.hidden is not None  # read() always sets it
-        if not can_share(self.encoder, record.content):
+        positional = getattr(self.scorer, "positional", False)
+        if positional or not can_share(self.encoder, record.content):
             return leave_out_by_reading(self, record)
         site = SiteParts(
             encoder=self.encoder,

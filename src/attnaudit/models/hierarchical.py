@@ -144,7 +144,12 @@ class Hierarchical(nn.Module):
         Without a sentence, the vectors of the others are not computed again. At the word site, and
         where sharing does not pay, the texts are read again.
         """
-        if self.site == "word" or not can_share(self.sentence_encoder, record.content):
+        positional = getattr(self.scorer["sentence"], "positional", False)
+        if (
+            positional
+            or self.site == "word"
+            or not can_share(self.sentence_encoder, record.content)
+        ):
             return leave_out_by_reading(self, record)
         site = SiteParts(
             encoder=self.sentence_encoder,

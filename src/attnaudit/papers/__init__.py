@@ -1,4 +1,4 @@
-"""One module per paper: its published numbers next to ours, and the tables made again.
+"""One module per paper: its tables, figures and claims as items, made again next to the published.
 
 Nothing is tuned towards the published numbers; differences are shown as they are.
 """
@@ -11,9 +11,12 @@ from attnaudit.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from attnaudit.papers.lesson import make_lesson
+    from attnaudit.papers.listing import item_list
     from attnaudit.papers.reproductions import reproduce
 
-__all__ = ["make_lesson", "reproduce"]
+__all__ = ["item_list", "make_lesson", "reproduce"]
 
-# Imported on first use: both need torch.
-__getattr__ = lazy_names(__name__, {"make_lesson": "lesson", "reproduce": "reproductions"})
+# Imported on first use: they need torch.
+__getattr__ = lazy_names(
+    __name__, {"make_lesson": "lesson", "reproduce": "reproductions", "item_list": "listing"}
+)

@@ -1,81 +1,276 @@
-"""The papers' tables that can be reproduced, by name, and `reproduce`, which makes one."""
+"""`reproduce`: train what items need, compare with the papers, and save tables and figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from attnaudit.core import registry
+from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.core.notices import notice
 from attnaudit.core.output_files import recovery_advice, write_file
-from attnaudit.data.corpus_info import corpus_of
-from attnaudit.papers.meister_tables import meister_figure2, meister_table1, meister_table6
-from attnaudit.papers.neely_schouten_tables import neely_schouten_table2
-from attnaudit.papers.reproduction_config import ReproductionConfig
-from attnaudit.papers.wen_tables import wen_weighted_tau
+from attnaudit.papers.catalogue import find_items
+from attnaudit.papers.comparison import as_frame, compare, not_run
+from attnaudit.papers.conditions import corpus_of_paper
+from attnaudit.papers.finished_cells import FinishedCells, FinishedRun
+from attnaudit.papers.grid_tables import as_grid, settings, write_grid
+from attnaudit.papers.item import Item, Plan
+from attnaudit.papers.listing import is_here
+from attnaudit.report.figures import style
+from attnaudit.report.tables.formats import csv_text
+from attnaudit.results.store import file_name
+from attnaudit.training import grid
+from attnaudit.training.grids.cells import expand
+from attnaudit.training.grids.spec import read_spec
 
-REPRODUCTIONS: dict[str, Callable[[ReproductionConfig], pd.DataFrame]] = {
-    "meister_table1": meister_table1,
-    "meister_table6": meister_table6,
-    "meister_figure2": meister_figure2,
-    "neely_schouten_table2": neely_schouten_table2,
-    "wen_weighted_tau": wen_weighted_tau,
-}
+ALL = "all"  # the corpora of an item together
 
 
 class Reproduction(NamedTuple):
-    """A table made again, and the csv file it was written to."""
+    """An item made again on one dataset: the table, its file, and the figures."""
 
+    paper: str
+    item: str
+    dataset: str
     table: pd.DataFrame
     path: Path
+    figures: tuple[Path, ...] = ()
+
+    def __str__(self) -> str:
+        shown = self.table.drop(columns=["texts_low", "texts_high", "least", "largest"])
+        shown = shown.loc[:, [not _is_empty(shown[name]) for name in shown.columns]]
+        counts = self.table["verdict"].replace("", "nothing published").value_counts()
+        said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        body = shown.to_string(index=False, float_format="{:.3f}".format, na_rep="–")
+        return f"{self.paper} {self.item}, {self.dataset}: {said}\n{body}\nTable: {self.path}"
+
+
+class Reproductions(list[Reproduction]):
+    """What `reproduce` made; failed: cells that failed; grid: the grid file, if one was written."""
+
+    failed: tuple[Any, ...] = ()
+    grid: Path | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is common to all items of a call; see `reproduce`."""
+
+    out: Path
+    seeds: tuple[int, ...]
+    fast: bool = False
+    vectors: str | None = None
+    sample: int | None = None
+    epochs: int | None = None
+    data_dir: Path | None = None
+
+    def spec(self, item: Item, plan: Plan) -> dict[str, Any]:
+        """The grid of an item on a dataset."""
+        shared = settings(
+            plan, self.seeds, vectors=self.vectors, sample=self.sample, epochs=self.epochs
+        )
+        return as_grid([{**table, **shared} for table in item.tables(plan)])
+
+    def stem(self, paper: str, item: Item, dataset: str) -> Path:
+        """The files of an item, without their ending: with all that decides the numbers."""
+        seeds = "+".join(map(str, self.seeds))
+        said = [paper, item.name, dataset, f"sample_{self.sample or ALL}"]
+        said += [f"epochs_{self.epochs or 'paper'}", f"seeds_{seeds}", *["fast"] * self.fast]
+        return self.out / "reproductions" / file_name("-".join(said).replace("+", "."))
 
 
 def reproduce(
-    table: str,
-    dataset: str = "sst",
-    *,
+    paper: str,
+    *items: str,
+    datasets: Sequence[str] | None = None,
+    seeds: int | Sequence[int] = 3,
+    fast: bool = False,
+    workers: int = 1,
     out: str | Path = "runs",
     vectors: str | Path | None = None,
-    seed: int = 0,
     sample: int | None = None,
     epochs: int | None = None,
     data_dir: str | Path | None = None,
     device: str = "cpu",
-) -> Reproduction:
-    """Reproduce a paper's table: train and audit its models, with ours next to the published.
+    grid_file: str | Path | None = None,
+    show_progress: bool = True,
+) -> Reproductions:
+    """Reproduce items of a paper: train and audit its models, with ours next to the published.
 
     Does what `attnaudit reproduce` does. Finished runs are used again.
 
     Parameters
     ----------
-    table : a name of `REPRODUCTIONS`, such as "meister_table1".
-    dataset : name with options.
-    out : folder of the run directories; the table is written to `reproductions` in it.
+    paper : "jain_wallace_2019", …, or "all"; `item_list` has every paper and item.
+    *items : tables, figures and claims of the paper; all if omitted.
+    datasets : names with options; if omitted, those of the paper that are in the data folder.
+    seeds : number of trainings of every model, or their seeds. A verdict needs three.
+    fast : tiny simulated data and one epoch, to try an item out; its numbers mean nothing.
+    workers : processes that train at the same time.
+    out : folder of the run directories; tables and figures go to `reproductions` in it.
     vectors : file of pretrained word vectors; the papers use 300 dimensions.
     sample : number of test examples to audit; None for all.
     epochs : None for those of the paper.
     data_dir : folder of the corpora; if omitted, the environment variable ATTNAUDIT_DATA, else the
         user's cache folder.
+    grid_file : write the grid of all models to this TOML file, and train nothing.
 
     Examples
     --------
-    >>> reproduce("meister_table1", "sst", vectors="glove.txt").table  # doctest: +SKIP
+    >>> made = reproduce("meister_2021", "table1", datasets=["sst"])  # doctest: +SKIP
+    >>> made[0].table[["encoder", "ours", "published", "verdict"]]  # doctest: +SKIP
     """
-    make_table = registry.find(REPRODUCTIONS, table, "reproduction")
-    config = ReproductionConfig(
-        dataset,
+    chosen = find_items(paper, items)
+    folder = None if data_dir is None else Path(data_dir)
+    with_settings = Settings(
         Path(out),
-        None if data_dir is None else Path(data_dir),
+        tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds),
+        fast,
         None if vectors is None else str(vectors),
-        seed,
         sample,
         epochs,
-        device,
+        folder,
     )
-    frame = make_table(config)
-    name = f"{table}-{corpus_of(dataset).replace(':', '_')}-seed_{seed}.csv"
-    path = config.out / "reproductions" / name
-    with recovery_advice(f"The runs in {config.out} are complete and will be used again."):
-        return Reproduction(frame, write_file(path, frame.to_csv(index=False), kind="table"))
+    if not with_settings.seeds:
+        raise InputError("seeds must be at least 1, got 0: a number needs a training.")
+    plans = [
+        (name, item, [Plan(dataset, fast) for dataset in _datasets(item, datasets, fast, folder)])
+        for name, item in chosen
+    ]
+    made = Reproductions()
+    specs = [with_settings.spec(item, plan) for _, item, listed in plans for plan in listed]
+    status = None
+    if specs:
+        tables = [
+            table
+            for spec in specs
+            for table in (
+                {key: value for key, value in spec.items() if key != "include"},
+                *spec.get("include", []),
+            )
+        ]
+        merged = as_grid(list({repr(table): table for table in tables}.values()))
+        if grid_file is not None:
+            made.grid = write_grid(merged, Path(grid_file))
+            return made
+        status = grid(
+            merged,
+            out,
+            workers=workers,
+            data_dir=folder,
+            device=device,
+            show_progress=show_progress,
+        )
+        made.failed = status.failed
+    elif grid_file is not None:
+        raise InputError(
+            f"There is nothing to train: the corpora of {paper} are not in the data folder. Name "
+            "others with --datasets."
+        )
+    folders = {} if status is None else {cell.name: cell.folder for cell in status.cells}
+    for name, item, listed in plans:
+        made += _make(name, item, listed, folders, with_settings, everything=datasets is None)
+    return made
+
+
+def _datasets(
+    item: Item, datasets: Sequence[str] | None, fast: bool, folder: Path | None
+) -> list[str]:
+    if fast:
+        return [item.fast_dataset]
+    if datasets is not None:
+        return list(dict.fromkeys(datasets))
+    return [dataset for dataset in item.datasets if is_here(dataset, folder)]
+
+
+def _make(
+    paper: str,
+    item: Item,
+    plans: Sequence[Plan],
+    folders: dict[str, Path | None],
+    chosen: Settings,
+    *,
+    everything: bool,
+) -> list[Reproduction]:
+    """One item on all its datasets, and on all of them together."""
+    made, raw = [], []
+    for plan in plans:
+        cells = finished_cells(item, plan, folders, chosen)
+        if not cells:
+            notice(f"{paper} {item.name}, {plan.dataset}: left out, some of its cells failed")
+            continue
+        ours = as_frame(
+            [(plan.dataset, part.seed, number) for part in cells for number in item.numbers(part)]
+        )
+        raw.append(ours)
+        corpus = corpus_of_paper(plan.dataset, item.preset)
+        table = compare(item, ours, corpus)
+        made.append(_save(paper, item, plan.dataset, table, chosen, cells))
+    if item.pool is not None and raw:
+        complete = {part["dataset"].iloc[0] for part in raw} >= set(item.datasets)
+        table = compare(item, item.pool(pd.concat(raw, ignore_index=True)), ALL)
+        if not complete:
+            published = table["published"].notna()
+            table.loc[published, "verdict"] = "not possible here"
+            table.loc[published, "why"] = "published over corpora that are not all here"
+        made.append(_save(paper, item, ALL, table, chosen, ()))
+    if everything and not chosen.fast:
+        for dataset in item.datasets:
+            corpus = corpus_of_paper(dataset, item.preset)
+            if not is_here(dataset, chosen.data_dir) and corpus is not None:
+                table = not_run(item, corpus, "the corpus is not in the data folder")
+                if len(table):
+                    made.append(_save(paper, item, dataset, table, chosen, ()))
+    return made
+
+
+def finished_cells(
+    item: Item, plan: Plan, folders: dict[str, Path | None], chosen: Settings
+) -> list[FinishedCells]:
+    """The cells of an item on a dataset by seed; empty if one of them is not finished."""
+    cells = expand(read_spec(chosen.spec(item, plan)))
+    if any(folders.get(cell.name) is None for cell in cells):
+        return []
+    by_seed = []
+    for seed in chosen.seeds:
+        here = [cell for cell in cells if cell.experiment.seed == seed]
+        runs = [
+            FinishedRun(folders[cell.name], cell.experiment, chosen.data_dir, plan.fast)  # type: ignore[arg-type]
+            for cell in here
+            if cell.intervention is None
+        ]
+        found = {
+            (cell.intervention, folders[cell.base].name): folders[cell.name]  # type: ignore[index,union-attr]
+            for cell in here
+            if cell.intervention is not None
+        }
+        by_seed.append(FinishedCells(plan.dataset, seed, tuple(runs), found))  # type: ignore[arg-type]
+    return by_seed
+
+
+def _save(
+    paper: str,
+    item: Item,
+    dataset: str,
+    table: pd.DataFrame,
+    chosen: Settings,
+    cells: Sequence[FinishedCells],
+) -> Reproduction:
+    stem = chosen.stem(paper, item, dataset)
+    with recovery_advice(f"The runs in {chosen.out} are complete and will be used again."):
+        path = write_file(stem.with_name(f"{stem.name}.csv"), csv_text(table), kind="table")
+        figures: list[Path] = []
+        if item.draw is not None and cells:
+            try:
+                with style.paper():
+                    figures = style.save(item.draw(cells, table), stem, ("svg", "png"))
+            except NotApplicable as error:
+                notice(f"{paper} {item.name}, {dataset}: no figure: {error}")
+    return Reproduction(paper, item.name, dataset, table, path, tuple(figures))
+
+
+def _is_empty(column: pd.Series) -> bool:
+    return bool(column.isna().all() or (column.astype(str) == "").all())

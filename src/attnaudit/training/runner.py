@@ -167,11 +167,14 @@ def _train(
         notice(f"continuing {name}: the model was trained before")
         ready.training.model.eval()
         return history
+    recipe = ready.experiment.recipe
+    if ready.training.select is not None:
+        recipe = replace(recipe, select=ready.training.select)
     history = fit(
         ready.training.model,
         ready.splits,
         ready.vocabulary,
-        ready.experiment.recipe,
+        recipe,
         ready.training.objective,
         keep=ready.training.keep,
         seed=ready.experiment.seed,

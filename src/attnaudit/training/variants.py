@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnaudit.core import registry
+from attnaudit.core import randomness, registry
 from attnaudit.core.contract import Batch
 from attnaudit.core.errors import InputError
 from attnaudit.core.option_limits import NOT_NEGATIVE, OneOf, limits
@@ -20,6 +20,8 @@ from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.models.imposed import Imposed, OfModel, at_random, uniform
 from attnaudit.training.objectives import Objective, adversarial, cross_entropy, deceptive
 from attnaudit.training.objectives.deceptive import evidence
+
+_NOISE = 0.01  # of the mean size of the parameters that a twin starts from
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,13 @@ class Training:
     """The model to train and audit, its objective, and which epoch to keep.
 
     keep: "best" on dev, or "last" if performance on dev is not the aim.
+    select: the score on dev that decides what is best; None for that of the recipe.
     """
 
     model: Any
     objective: Objective
     keep: str = "best"
+    select: str | None = None
 
 
 def ordinary(context: VariantContext) -> Training:
@@ -60,18 +64,28 @@ def imposed(context: VariantContext, *, source: str = "base") -> Training:
     return Training(Imposed(context.fresh, attention), cross_entropy)
 
 
-@limits(lam=NOT_NEGATIVE, start=OneOf(("scratch", "base")))
-def twin(context: VariantContext, *, lam: float = 1e-3, start: str = "scratch") -> Training:
+@limits(lam=NOT_NEGATIVE, start=OneOf(("scratch", "base", "all")), keep=OneOf(("last", "best_f1")))
+def twin(
+    context: VariantContext, *, lam: float = 1e-3, start: str = "scratch", keep: str = "last"
+) -> Training:
     """Trained to predict like the base and attend differently.
 
     start=base: encoder and output are the base's, frozen. The scorer is newly initialised all the
     same (our choice): from the base's own scorer, every step costs TVD before it gains KL, and
-    nothing would move.
+    nothing would move. start=all: the scorer too starts from the base's, with a little noise,
+    without which both parts of the loss have slope 0. keep=best_f1: the epoch with the best F1 on
+    dev, as Wen et al. 2022 report it; otherwise the last.
     """
     base = _base(context, "twin")
     if start == "base":
         _freeze(base, context.fresh, trained=("scorer",))
-    return Training(context.fresh, adversarial(base, lam=lam), keep="last")
+    elif start == "all":
+        _freeze(base, context.fresh, trained=("scorer",))
+        _start_near(base, context.fresh, "scorer", context.seed)
+    objective = adversarial(base, lam=lam)
+    if keep == "best_f1":
+        return Training(context.fresh, objective, keep="best", select="f1")
+    return Training(context.fresh, objective, keep="last")
 
 
 def fix_representation(context: VariantContext) -> Training:
@@ -119,6 +133,19 @@ def _base(context: VariantContext, variant: str) -> Any:
             f"The variant {variant} needs a base: the name of a finished run in the same folder."
         )
     return context.base.eval()
+
+
+def _start_near(base: nn.Module, fresh: nn.Module, part: str, seed: int) -> None:
+    """Give a part of `fresh` the parameters of the base and noise of a hundredth of their size."""
+    own = dict(base.named_parameters())
+    generator = randomness.generator(seed, "start near", part)
+    with torch.no_grad():
+        for name, parameter in fresh.named_parameters():
+            if name.split(".")[0] == part:
+                value = own[name]
+                size = value.abs().mean()
+                noise = torch.randn(value.shape, generator=generator, dtype=value.dtype)
+                parameter.copy_(value + _NOISE * size * noise.to(value.device))
 
 
 def _freeze(base: nn.Module, fresh: nn.Module, *, trained: tuple[str, ...]) -> None:

@@ -21,7 +21,7 @@ class GumbelSoftmax(nn.Module):
         self.temperature = temperature
         # Its own generator, seeded when the model is built, makes training reproducible and leaves
         # the global random state alone.
-        self._draw = torch.Generator().manual_seed(int(torch.randint(2**62, ())))
+        self._draw = torch.Generator().manual_seed(int(torch.randint(2**62, (), device="cpu")))
 
     def forward(self, scores: Tensor, mask: Tensor) -> Tensor:
         """Project scores (B,N) within mask (B,N)."""

@@ -11,10 +11,12 @@ from attnaudit.models.scorers.additive import Additive
 from attnaudit.models.scorers.bilinear import Bilinear
 from attnaudit.models.scorers.deep import Deep
 from attnaudit.models.scorers.dot import Dot
+from attnaudit.models.scorers.last import Last
 
 SCORERS: dict[str, Callable[..., nn.Module]] = {
     "additive": Additive,
     "dot": Dot,
     "bilinear": Bilinear,
     "deep": Deep,
+    "last": Last,
 }

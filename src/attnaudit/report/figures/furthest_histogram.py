@@ -1,4 +1,4 @@
-"""How different could the attention have been? (Jain & Wallace 2019, figure 7)"""
+"""How different could the attention have been? (Jain & Wallace 2019, figure 4)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a peak pin the attention down? (Jain & Wallace 2019, figure 8)"""
+"""Does a peak pin the attention down? (Jain & Wallace 2019, figure 5)"""
 
 from __future__ import annotations
 

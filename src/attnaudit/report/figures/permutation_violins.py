@@ -1,4 +1,4 @@
-"""Does the prediction change when the weights are shuffled? (Jain & Wallace 2019, figures 3, 6)"""
+"""Does the prediction change when the weights are shuffled? (Jain & Wallace 2019, figure 3)"""
 
 from __future__ import annotations
 

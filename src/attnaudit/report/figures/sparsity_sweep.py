@@ -7,19 +7,28 @@ from typing import Any
 import numpy as np
 
 from attnaudit.report.figures.intervals import bars
-from attnaudit.report.figures.style import BLUE, GREEN, GREY, RED, column, in_words, legend_above
+from attnaudit.report.figures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    RED,
+    column,
+    in_words,
+    legend_above,
+)
 from attnaudit.results.findings import Findings
 
-_SERIES = (
-    ("tau_gradient", "tau with gradient", BLUE, "o"),
+_OTHERS = (
     ("tau_random", "tau with random", GREY, "x"),
     ("furthest_jsd", "furthest JSD", RED, "s"),
     ("accuracy", "accuracy", GREEN, "^"),
 )
+_TAU_STYLES = ((BLUE, "o"), (ORANGE, "D"), ("black", "v"), (BLUE, "P"), (ORANGE, "*"))
 
 
 def sparsity_sweep(findings: Findings) -> Any:
-    """Agreement with gradients and with chance, furthest attention, and accuracy.
+    """Agreement with measures and with chance, furthest attention, and accuracy.
 
     One group per projection, from dense to sparse.
     """
@@ -30,7 +39,16 @@ def sparsity_sweep(findings: Findings) -> Any:
     ]
     place = np.arange(len(order))
     figure, axes = column(2.5)
-    for index, (name, label, colour, mark) in enumerate(_SERIES):
+    taus = [
+        name
+        for name in order.columns
+        if name.startswith("tau_") and name != "tau_random" and not name.endswith(("_low", "_high"))
+    ]
+    series = [
+        (name, in_words(name.replace("tau_", "tau with ")), *style)
+        for name, style in zip(taus, _TAU_STYLES, strict=False)
+    ]
+    for index, (name, label, colour, mark) in enumerate((*series, *_OTHERS)):
         interval = bars(order, name) if f"{name}_low" in order else None
         axes.errorbar(
             place + 0.08 * (index - 1.5),

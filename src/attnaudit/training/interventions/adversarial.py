@@ -22,21 +22,25 @@ def adversarial(
     lams: str | float = "0.0003+0.001+0.003",
     start: str = "scratch",
     seeds: int = 2,
+    keep: str = "last",
 ) -> Findings:
     """Train a twin for each lam of TVD - lam·KL, and compare it with models of other seeds.
 
     How far does the attention move, for how much change in the predictions? start=base: encoder
-    and output of the base, frozen, with a new scorer.
+    and output of the base, frozen, with a new scorer; start=all: with the base's scorer.
+    keep=best_f1: of each twin the epoch with the best F1 on dev.
     """
     values = [float(lam) for lam in str(lams).split("+")]
-    for lam in values:
-        registry.find(VARIANTS, f"twin:lam={lam:g},start={start}", "variant")
+    kept = "" if keep == "last" else f",keep={keep}"  # old runs keep their names
+    twins = {lam: f"twin:lam={lam:g},start={start}{kept}" for lam in values}
+    for variant in twins.values():
+        registry.find(VARIANTS, variant, "variant")
     base = context.base()
     others: list[tuple[str, float, Path]] = [
         ("seed", float("nan"), run) for run in seed_runs(context, seeds)[1:]
     ]
     for lam in values:
-        others.append(("twin", lam, context.variant(f"twin:lam={lam:g},start={start}", base=base)))
+        others.append(("twin", lam, context.variant(twins[lam], base=base)))
     lines, examples = [], []
     for kind, lam, run in others:
         distances = context.diverge(base, run)

@@ -193,7 +193,12 @@ def deceptive(summary: pd.DataFrame) -> str:
 
 def sparsity(summary: pd.DataFrame) -> str:
     """Does the sparsest attention explain better than softmax?"""
-    shown = ("tau_gradient", "furthest_jsd")
+    tau = next(
+        name
+        for name in summary.columns
+        if name.startswith("tau_") and name != "tau_random" and not name.endswith(("_low", "_high"))
+    )
+    shown = (tau, "furthest_jsd")
     plain = summary[summary["projection"] == "softmax"].iloc[0]
     others = summary[(summary["projection"] != "softmax") & summary["max_attention"].notna()]
     if others.empty or not is_known(plain, *shown):
@@ -206,14 +211,14 @@ def sparsity(summary: pd.DataFrame) -> str:
         )
     text = (
         f"From softmax to the sparsest attention ({sparse['projection']} {sparse['value']:g}; "
-        f"one training each), tau with gradients goes from {in_words(plain, 'tau_gradient')} to "
-        f"{in_words(sparse, 'tau_gradient')}, and the furthest attention with the same prediction "
+        f"one training each), {tau.replace('tau_', 'tau with ')} goes from {in_words(plain, tau)} "
+        f"to {in_words(sparse, tau)}, and the furthest attention with the same prediction "
         f"from {in_words(plain, 'furthest_jsd', 'JSD')} to {in_words(sparse, 'furthest_jsd')}"
     )
-    better = sparse["tau_gradient_low"] > plain["tau_gradient_high"] or (
+    better = sparse[f"{tau}_low"] > plain[f"{tau}_high"] or (
         sparse["furthest_jsd_high"] < plain["furthest_jsd_low"]
     )
-    worse = sparse["tau_gradient_high"] < plain["tau_gradient_low"] or (
+    worse = sparse[f"{tau}_high"] < plain[f"{tau}_low"] or (
         sparse["furthest_jsd_low"] > plain["furthest_jsd_high"]
     )
     if better and worse:

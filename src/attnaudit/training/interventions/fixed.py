@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from attnaudit.core.option_limits import OneOf, limits
 from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext, against_base
@@ -18,16 +19,23 @@ def fix_representation(context: InterventionContext) -> Findings:
     )
 
 
-def fix_attention(context: InterventionContext) -> Findings:
-    """Impose the attention of the base, train encoder and output again: is accuracy the same?"""
+@limits(constant=OneOf(("base", "uniform")))
+def fix_attention(context: InterventionContext, *, constant: str = "base") -> Findings:
+    """Impose the attention of the base, train encoder and output again: is accuracy the same?
+
+    constant=uniform: the same weight for every word, instead of the base's for each text.
+    """
     return _against_base(
-        context, "imposed:source=base", "With the attention held, does a new encoder do as well?"
+        context,
+        f"imposed:source={constant}",
+        "With the attention held, does a new encoder do as well?",
     )
 
 
 def _against_base(context: InterventionContext, variant: str, question: str) -> Findings:
     base = context.base()
-    other = context.variant(variant, base=base, seed=context.experiment.seed + 1)
+    held = None if variant == "imposed:source=uniform" else base
+    other = context.variant(variant, base=held, seed=context.experiment.seed + 1)
     seed_only = context.variant(seed=context.experiment.seed + 1)
     lines, examples = [], []
     for name, run in (("held", other), ("other seed", seed_only)):

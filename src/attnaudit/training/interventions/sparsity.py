@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,10 +13,10 @@ from attnaudit.results.findings import Findings
 from attnaudit.training.interventions import answers
 from attnaudit.training.interventions.context import InterventionContext
 
-# (audit, measure, metric) -> column of the summary.
+# The importance of the paper's figure 3, and chance.
+_MEASURES = ("gradient_norm", "leave_one_out", "random")
+# (audit, measure, metric) -> column of the summary, besides tau with every measure.
 _COLUMNS = {
-    ("agreement", "gradient", "tau"): "tau_gradient",
-    ("agreement", "random", "tau"): "tau_random",
     ("furthest", "", "jsd"): "furthest_jsd",
     ("permutation", "", "tvd_median"): "permutation_tvd",
     ("permutation", "", "max_attention"): "max_attention",
@@ -30,9 +31,11 @@ def sparsity(
 ) -> Findings:
     """Train models with sparsegen over lam and entmax over alpha, and compare them with softmax.
 
-    Values are joined by +. Compared: agreement with gradients, the furthest attention with the
-    same prediction, and accuracy.
+    Values are joined by +. Compared: agreement with the measures chosen for the base (gradient_norm
+    and leave_one_out if none are), the furthest attention with the same prediction, and accuracy.
     """
+    measures = tuple(dict.fromkeys((*(context.experiment.measures or _MEASURES), "random")))
+    measures = tuple(name for name in measures if name != "attention")
     settings = [("softmax", float("nan"), "softmax")]
     settings += [
         ("sparsegen", float(lam), f"sparsegen:lam={lam}") for lam in str(lams).split("+") if lam
@@ -44,9 +47,9 @@ def sparsity(
     ]
     lines, runs = [], []
     for name, value, projection in settings:
-        run = context.variant(projection=projection)
+        run = context.variant(projection=projection, measures=measures)
         runs.append(run)
-        lines.append({"projection": name, "value": value, **_numbers(context, run)})
+        lines.append({"projection": name, "value": value, **_numbers(context, run, measures)})
     question = "What changes with the sparsity of the attention?"
     summary = pd.DataFrame(lines)
     return Findings(
@@ -54,10 +57,13 @@ def sparsity(
     )
 
 
-def _numbers(context: InterventionContext, folder: Any) -> dict[str, float]:
+def _numbers(
+    context: InterventionContext, folder: Any, measures: Sequence[str]
+) -> dict[str, float]:
     results = context.load(folder).results
     numbers: dict[str, float] = {"accuracy": results.about["run"]["performance"]["accuracy"]}
-    for (audit, measure, metric), name in _COLUMNS.items():
+    taus = {("agreement", measure, "tau"): f"tau_{measure}" for measure in measures}
+    for (audit, measure, metric), name in {**taus, **_COLUMNS}.items():
         line = results.line(audit, metric, measure)
         for column, end in (("mean", ""), ("low", "_low"), ("high", "_high")):
             numbers[f"{name}{end}"] = math.nan if line is None else float(line[column])

@@ -1,0 +1,135 @@
+"""`attnaudit reproduce`: the papers' tables, figures and claims, next to the published numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attnaudit.cli.exit_codes import ExitCode
+from attnaudit.cli.options import DataDir, Device, Quiet, Verbose, deprecated
+from attnaudit.core.errors import InputError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command()(reproduce)
+
+
+def reproduce(
+    paper: Annotated[
+        str | None,
+        typer.Argument(
+            help="jain_wallace_2019, wiegreffe_pinter_2019, serrano_smith_2019, meister_2021, "
+            "neely_schouten_2020, wen_2022, or all."
+        ),
+    ] = None,
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Tables, figures and claims of the paper: table2 figure3; default: all."
+        ),
+    ] = None,
+    listing: Annotated[
+        bool,
+        typer.Option(
+            "--list", help="List every item with what it needs, its cost, and whether data is here."
+        ),
+    ] = False,
+    datasets: Annotated[
+        str | None,
+        typer.Option(
+            help="Comma-separated datasets; default: those of the paper in the data folder. "
+            "Options of one are separated by semicolons: imdb:labels=stars;seed=1."
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Trainings of every model. A verdict needs three.")
+    ] = 3,
+    fast: Annotated[
+        bool,
+        typer.Option(
+            "--fast", help="Tiny simulated data and one epoch, to try it out; numbers mean nothing."
+        ),
+    ] = False,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes on this machine that train at the same time.")
+    ] = 1,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "--output", help="Folder of the run directories; finished runs are used again."
+        ),
+    ] = Path("runs"),
+    grid_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-grid",
+            help="Write the models to this file for `attnaudit grid`; train nothing.",
+        ),
+    ] = None,
+    vectors: Annotated[
+        Path | None,
+        typer.Option(help="Pretrained word vectors; the papers use 300 dimensions."),
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Audit this many test examples; default: all.")
+    ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(help="Number of passes over the training data; default: the paper's."),
+    ] = None,
+    dataset: Annotated[str | None, typer.Option(hidden=True)] = None,
+    seed: Annotated[int | None, typer.Option(hidden=True)] = None,
+    data_dir: DataDir = None,
+    device: Device = "cpu",
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Reproduce a paper's tables, figures and claims, with ours next to the published numbers.
+
+    Trains and audits the models of the paper, or uses finished runs. Every number gets a verdict by
+    one rule (docs/reproduction.md). Tables (csv) and figures (svg, png) go to OUT/reproductions.
+
+    Example: `attnaudit reproduce meister_2021 table1 --datasets sst --vectors glove.6B.300d.txt`
+    """
+    from attnaudit.papers import item_list
+    from attnaudit.papers import reproduce as make
+    from attnaudit.papers.listing import list_text
+
+    if listing:
+        typer.echo(list_text(item_list(data_dir=data_dir)))
+        return
+    if paper is None:
+        raise InputError("Name a paper, or all; `attnaudit reproduce --list` shows every item.")
+    chosen = None if datasets is None else [part.replace(";", ",") for part in datasets.split(",")]
+    if dataset is not None:
+        deprecated("--dataset", "--datasets")
+        chosen = [dataset]
+    if seed is not None:
+        deprecated("--seed", "--seeds")
+    made = make(
+        paper,
+        *(items or ()),
+        datasets=chosen,
+        seeds=seeds if seed is None else [seed],
+        fast=fast,
+        workers=workers,
+        out=out,
+        vectors=vectors,
+        sample=sample,
+        epochs=epochs,
+        data_dir=data_dir,
+        device=device,
+        grid_file=grid_file,
+    )
+    if made.grid is not None:
+        typer.echo(f"Grid: {made.grid}")
+        return
+    for each in made:
+        typer.echo(f"{each}\n" + "".join(f"Figure: {path}\n" for path in each.figures))
+    for cell in made.failed:
+        typer.secho(f"{cell.state}: {cell.label}: {cell.error}", fg="red", err=True)
+    if made.failed:
+        raise typer.Exit(ExitCode.CELLS_FAILED)

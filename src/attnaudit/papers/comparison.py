@@ -1,0 +1,164 @@
+"""Our numbers of several trainings next to the published ones, with a verdict on each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from attnaudit.papers.item import Item, Number
+from attnaudit.papers.published import published
+from attnaudit.papers.verdict import Verdict, judge, judge_claim, over_trainings, spread_of
+
+NUMBERS = (
+    *("ours", "low", "high", "trainings", "texts_low", "texts_high", "least", "largest"),
+    *("floor", "ceiling", "published", "published_other", "published_sd", "spread"),
+)
+_NOT_KEYS = ("dataset", "value", "other", "sd", "digits")
+JUDGED = ("claim", "verdict", "why")
+
+
+def as_frame(numbers: Sequence[tuple[str, int, Number]]) -> pd.DataFrame:
+    """One line per (dataset, seed, number)."""
+    return pd.DataFrame(
+        [
+            {
+                "dataset": dataset,
+                "seed": seed,
+                **number.keys,
+                "metric": number.metric,
+                **{
+                    name: getattr(number, name)
+                    for name in ("value", "low", "high", "floor", "ceiling", "texts", "claim")
+                },
+            }
+            for dataset, seed, number in numbers
+        ]
+    )
+
+
+def compare(item: Item, ours: pd.DataFrame, corpus: str | None) -> pd.DataFrame:
+    """One line per number: ours over trainings, published, and the verdict.
+
+    Parameters
+    ----------
+    ours : one line per number and seed, of one dataset, from `as_frame`.
+    corpus : the paper's, or None if the dataset is not one of the paper's.
+    """
+    keys = [
+        name
+        for name in ours.columns
+        if name
+        not in ("dataset", "seed", "value", "low", "high", "floor", "ceiling", "texts", "claim")
+    ]
+    printed = _published(item, corpus)
+    lines = []
+    for values, part in ours.groupby(["dataset", *keys], sort=False, dropna=False):
+        of = dict(zip(["dataset", *keys], values, strict=True))
+        lines.append({**of, **_line(item, part, _match(printed, of), corpus)})
+    return pd.DataFrame(lines)
+
+
+def _line(item: Item, part: pd.DataFrame, of_paper: pd.Series | None, corpus: str | None) -> dict:
+    values = part["value"].to_numpy(dtype=float)
+    known = values[~np.isnan(values)]
+    mean, low, high = over_trainings(values)
+    one = len(part) == 1
+    line: dict[str, Any] = {
+        "ours": mean,
+        "low": low,
+        "high": high,
+        "trainings": len(known),
+        "texts_low": float(part["low"].iloc[0]) if one else math.nan,
+        "texts_high": float(part["high"].iloc[0]) if one else math.nan,
+        "least": float(known.min()) if len(known) else math.nan,
+        "largest": float(known.max()) if len(known) else math.nan,
+        "floor": _mean(part["floor"]),
+        "ceiling": _mean(part["ceiling"]),
+        **dict.fromkeys(("published", "published_other", "published_sd", "spread"), math.nan),
+    }
+    claim = part["claim"].iloc[0]
+    line["claim"] = "" if claim is None else f"{claim[0]:g} to {claim[1]:g}"
+    if claim is not None:
+        verdict, why = judge_claim(claim, low, high, len(known))
+    else:
+        number = _number(of_paper, "value")
+        other, sd = _number(of_paper, "other"), _number(of_paper, "sd")
+        texts = int(part["texts"].max())
+        spread = math.nan
+        if of_paper is not None:
+            digits = int(of_paper["digits"])
+            spread = spread_of(number, other, sd, texts, stated=item.spread, digits=digits)
+        line |= {
+            "published": number,
+            "published_other": other,
+            "published_sd": sd,
+            "spread": spread,
+        }
+        verdict, why = judge(number, low, high, len(known), spread)
+    reason = item.why_not(corpus)
+    if reason and verdict is not Verdict.UNPUBLISHED:
+        verdict, why = Verdict.IMPOSSIBLE, reason
+    return {**line, "verdict": verdict.value, "why": why}
+
+
+def not_run(item: Item, corpus: str, why: str) -> pd.DataFrame:
+    """Every published number of a corpus that cannot be compared here, with the reason."""
+    printed = _published(item, corpus)
+    if printed is None:
+        return pd.DataFrame()
+    keys = [name for name in printed.columns if name not in _NOT_KEYS]
+    return pd.DataFrame(
+        [
+            {
+                "dataset": corpus,
+                **{key: line[key] for key in keys},
+                **dict.fromkeys(NUMBERS, math.nan),
+                "trainings": 0,
+                "published": _number(line, "value"),
+                "published_other": _number(line, "other"),
+                "published_sd": _number(line, "sd"),
+                "claim": "",
+                "verdict": Verdict.IMPOSSIBLE.value,
+                "why": why,
+            }
+            for _, line in printed.iterrows()
+        ]
+    )
+
+
+def _published(item: Item, corpus: str | None) -> pd.DataFrame | None:
+    """The published lines of a corpus, or None if there are none."""
+    if item.published is None or corpus is None:
+        return None
+    table = published(item.published)
+    part = table[table["dataset"] == corpus]
+    return part if len(part) else None
+
+
+def _match(table: pd.DataFrame | None, of: dict[str, Any]) -> pd.Series | None:
+    """The published line with the same keys; keys that are not published do not count."""
+    if table is None:
+        return None
+    keys = [key for key in table.columns if key not in _NOT_KEYS]
+    same = np.ones(len(table), dtype=bool)
+    for key in keys:
+        same &= (table[key] == of.get(key, "")).to_numpy()
+    # A number with a key that the table does not have is of something else.
+    extra = [key for key in of if key not in (*keys, "dataset") and str(of[key]) not in ("", "nan")]
+    if extra or same.sum() != 1:
+        return None
+    return table[same].iloc[0]
+
+
+def _number(line: pd.Series | None, name: str) -> float:
+    return math.nan if line is None or name not in line else float(line[name])
+
+
+def _mean(values: pd.Series) -> float:
+    known = values.to_numpy(dtype=float)
+    known = known[~np.isnan(known)]
+    return float(known.mean()) if len(known) else math.nan

@@ -1,0 +1,102 @@
+"""Every item with what it needs, what it costs and whether its data is here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from attnaudit.data.datasets import DATASETS, data_folder, parse_choice
+from attnaudit.data.listing import about_chosen
+from attnaudit.papers.catalogue import PAPERS
+from attnaudit.papers.grid_tables import as_grid, settings
+from attnaudit.papers.item import Item, Plan
+from attnaudit.training.grids.cells import expand
+from attnaudit.training.grids.costs import Costs
+from attnaudit.training.grids.spec import read_spec
+from attnaudit.training.grids.status import in_words
+
+SEEDS = 3
+
+
+def is_here(dataset: str, data_dir: Path | None) -> bool:
+    """Whether the files of a dataset are in the data folder; simulated data always is."""
+    name, options = parse_choice(dataset)
+    if name not in DATASETS:
+        return True  # the user's own
+    about = about_chosen(DATASETS[name], options)
+    return about is None or not about.places or about.look(data_dir or data_folder()) is not None
+
+
+def item_list(*, data_dir: str | Path | None = None, seeds: int = SEEDS) -> pd.DataFrame:
+    """One line per item of every paper.
+
+    Parameters
+    ----------
+    data_dir : folder of the corpora; if omitted, as for `attnaudit run`.
+    seeds : trainings of every model.
+
+    Returns
+    -------
+    DataFrame
+        paper, item, shows, published (numbers), models (cells per dataset and seed), datasets that
+        are here, datasets that are missing, cost (a rough guess, one process).
+
+    Examples
+    --------
+    >>> listed = item_list()
+    >>> "table2" in set(listed.loc[listed["paper"] == "jain_wallace_2019", "item"])
+    True
+    """
+    folder = None if data_dir is None else Path(data_dir)
+    return pd.DataFrame(
+        [_line(paper, item, folder, seeds) for paper, items in PAPERS.items() for item in items]
+    )
+
+
+def _line(paper: str, item: Item, folder: Path | None, seeds: int) -> dict[str, object]:
+    from attnaudit.papers.published import published
+
+    here = [dataset for dataset in item.datasets if is_here(dataset, folder)]
+    first = Plan(item.datasets[0])
+    tables = item.tables(first)
+    one_seed = {"vectors": None, "sample": None, "epochs": None}
+    spec = as_grid([{**table, **settings(first, [0], **one_seed)} for table in tables])  # type: ignore[arg-type]
+    cells = expand(read_spec(spec))
+    costs = Costs()
+    seconds = sum(
+        (
+            costs.of_run(cell.experiment.choices())
+            if cell.intervention is None
+            else costs.of_intervention(cell.intervention, cell.experiment.choices())
+        ).seconds
+        for cell in cells
+    )
+    return {
+        "paper": paper,
+        "item": item.name,
+        "shows": item.shows,
+        "published": 0 if item.published is None else len(published(item.published)),
+        "models": len(cells),
+        "here": ", ".join(here),
+        "missing": ", ".join(dataset for dataset in item.datasets if dataset not in here),
+        "cost": in_words(seconds * seeds * max(1, len(here))),
+    }
+
+
+def list_text(listed: pd.DataFrame) -> str:
+    """The list for a terminal."""
+    lines = []
+    for paper, part in listed.groupby("paper", sort=False):
+        lines.append(f"\n{paper}")
+        for line in part.itertuples():
+            lines.append(f"  {line.item:22s} {line.shows}")
+            needs = (
+                f"{line.models} cell(s) per dataset and seed; {line.published} published numbers"
+            )
+            lines.append(f"  {'':22s} {needs}; about {line.cost} for {SEEDS} seeds on what is here")
+            lines.append(
+                f"  {'':22s} here: {line.here or 'none'}; missing: {line.missing or 'none'}"
+            )
+    lines.append("\nCosts are rough guesses for one process, wrong by a factor of ten for some.")
+    return "\n".join(lines).lstrip("\n")

@@ -1,0 +1,161 @@
+"""Every item of every paper is listed, runs on tiny data, and stores what it should."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from attnaudit.cli.main import app
+from attnaudit.core.errors import InputError
+from attnaudit.papers import item_list, reproduce
+from attnaudit.papers.catalogue import PAPERS, find_items
+from attnaudit.papers.comparison import JUDGED, NUMBERS
+from attnaudit.papers.grid_tables import as_grid
+from attnaudit.papers.item import Plan
+from attnaudit.papers.jain_wallace_2019 import models
+from attnaudit.papers.published import published
+from attnaudit.training import grid
+
+# Every table, figure and claim that the papers have.
+EXPECTED = {
+    "jain_wallace_2019": (
+        *("table1", "table2", "table2_all", "figure1", "figure2", "figure3", "figure4", "figure5"),
+        *("appendix_c", "claim_cnn", "claim_dot", "claim_average", "claim_diabetes"),
+        *("claim_trend", "claim_length"),
+    ),
+    "wiegreffe_pinter_2019": ("uniform", "seeds", "guided_mlp", "adversarial", "contextual"),
+    "serrano_smith_2019": ("table1", "table2", "figure3", "figure5"),
+    "meister_2021": (
+        *("table1", "table2", "table3", "table5", "table6"),
+        *("figure1", "figure2", "figure3", "figure4", "contextualisation", "appendix_a"),
+    ),
+    "neely_schouten_2020": ("table1", "table2", "figure1", "figure2", "dependence"),
+    "wen_2022": (
+        *("table1", "figure2", "seed_noise", "table2", "table3", "table4", "table5"),
+        *("uniformity", "claim_no_twin"),
+    ),
+}
+ALL = [(paper, item.name) for paper, items in PAPERS.items() for item in items]
+# They train many models, or cluster the states of many.
+SLOW = {
+    ("jain_wallace_2019", "table2_all"),
+    ("meister_2021", "table5"),
+    ("neely_schouten_2020", "dependence"),
+    ("wen_2022", "figure2"),
+    ("wen_2022", "table2"),
+    ("wen_2022", "table4"),
+    ("wen_2022", "uniformity"),
+    ("wen_2022", "table5"),
+    ("wen_2022", "claim_no_twin"),
+    ("wiegreffe_pinter_2019", "guided_mlp"),
+    ("wiegreffe_pinter_2019", "adversarial"),
+    ("serrano_smith_2019", "figure5"),
+}
+
+
+def test_the_list_has_every_item_with_needs_cost_and_data(tmp_path: Path) -> None:
+    here = {paper: tuple(item.name for item in items) for paper, items in PAPERS.items()}
+    assert here == EXPECTED
+    listed = item_list(data_dir=tmp_path)
+    assert list(zip(listed["paper"], listed["item"], strict=True)) == ALL
+    assert (listed["here"] == "").all()  # the folder is empty
+    assert (listed["missing"] != "").all()
+    assert (listed["models"] >= 1).all()
+    assert listed["cost"].str.contains(r"\d").all()
+    printed = CliRunner().invoke(app, ["reproduce", "--list", "--data-dir", str(tmp_path)])
+    assert printed.exit_code == 0
+    for paper, names in EXPECTED.items():
+        assert paper in printed.output
+        for name in names:
+            assert f"  {name} " in printed.output
+    assert "missing: sst" in printed.output
+
+
+def test_every_published_key_is_one_that_the_item_gives() -> None:
+    """Otherwise no number of ours would ever stand next to it."""
+    for items in PAPERS.values():
+        for item in items:
+            if item.published is not None:
+                table = published(item.published)
+                assert {"dataset", "metric", "value", "digits"} <= set(table.columns)
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("fast") / "runs"
+
+
+@pytest.mark.parametrize(
+    ("paper", "name"),
+    [pytest.param(*each, marks=[pytest.mark.slow] if each in SLOW else []) for each in ALL],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
+def test_each_item_runs_fast(paper: str, name: str, out: Path) -> None:
+    ((_, item),) = find_items(paper, [name])
+    made = reproduce(paper, name, fast=True, seeds=1, out=out, show_progress=False)
+    assert made.failed == ()
+    first = made[0]
+    assert first.dataset == item.fast_dataset
+    assert len(first.table) > 0
+    assert first.table["ours"].notna().any() or name in ("claim_diabetes", "table4")
+    assert {*NUMBERS, *JUDGED, "metric", "dataset"} <= set(first.table.columns)
+    assert first.table["published"].isna().all()  # simulated data is no paper's
+    read = pd.read_csv(first.path)
+    assert list(read.columns) == list(first.table.columns)
+    for part in (paper, name, "keyword" if "keyword" in item.fast_dataset else "babi", "seeds_0"):
+        assert part in first.path.name
+    assert [path.suffix for path in first.figures] == ([".svg", ".png"] if item.draw else [])
+    assert str(first).startswith(f"{paper} {name}, ")
+
+
+def test_finished_runs_are_used_again(out: Path) -> None:
+    first = reproduce("jain_wallace_2019", "table1", fast=True, seeds=1, out=out)
+    runs = sorted(path.stat().st_mtime_ns for path in out.glob("*/run.json"))
+    again = reproduce("jain_wallace_2019", "figure3", fast=True, seeds=1, out=out)
+    assert sorted(path.stat().st_mtime_ns for path in out.glob("*/run.json")) == runs
+    assert first[0].path.is_file()
+    assert again[0].path.is_file()
+
+
+def test_a_grid_file_is_what_would_be_run(tmp_path: Path) -> None:
+    file = tmp_path / "grid.toml"
+    made = reproduce(
+        "jain_wallace_2019", "table2", datasets=["sst", "babi_files:task=1"], grid_file=file
+    )
+    assert made.grid == file
+    assert made == []
+    content = tomllib.loads(file.read_text(encoding="utf-8"))
+    assert content["preset"] == "jain_wallace"
+    listed = grid(file, tmp_path / "runs", dry_run=True)
+    assert len(listed.cells) == 2 * 2 * 3  # datasets, encoders, seeds
+    assert not (tmp_path / "runs").exists()
+
+
+def test_question_answering_has_its_own_epsilon_and_filters() -> None:
+    (answering,) = models(Plan("babi_files:task=1"), ("cnn",))
+    assert "furthest:epsilon=0.05" in answering["audits"]
+    assert answering["encoders"] == ["cnn:filters=8"]
+    (classifying,) = models(Plan("sst"), ("cnn",))
+    assert "furthest" in classifying["audits"]
+    assert classifying["encoders"] == ["cnn"]
+
+
+def test_tables_of_a_grid_must_be_complete() -> None:
+    with pytest.raises(ValueError, match="lacks sample"):
+        as_grid([{"dataset": "sst", "sample": 3}, {"dataset": "imdb", "epochs": 3}])
+
+
+def test_old_names_and_wrong_names_are_explained(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="attnaudit"):
+        ((paper, item),) = find_items("meister_table6")
+    assert (paper, item.name) == ("meister_2021", "table6")
+    assert "attnaudit reproduce meister_2021 table6" in caplog.text
+    with pytest.raises(InputError, match="Did you mean 'wen_2022'"):
+        find_items("wen_2020")
+    with pytest.raises(InputError, match="has no item 'table9'"):
+        find_items("wen_2022", ["table9"])
+    assert len(find_items("all")) == len(ALL)
