@@ -61,7 +61,7 @@ def _line(paper: str, item: Item, folder: Path | None, seeds: int) -> dict[str, 
     first = Plan(item.datasets[0])
     tables = item.tables(first)
     one_seed = {"vectors": None, "sample": None, "epochs": None}
-    spec = as_grid([{**table, **settings(first, [0], **one_seed)} for table in tables])  # type: ignore[arg-type]
+    spec = as_grid([{**table, **settings(first, [0], **one_seed)} for table in tables])
     cells = expand(read_spec(spec))
     costs = Costs()
     seconds = sum(
