@@ -145,36 +145,38 @@ def commands(inputs: Path, out: Path) -> dict[str, list[Any]]:
     }
 
 
+# Waits for a command and prints what it used. A process of its own, without large imports: a
+# child's peak memory is at least that of the process it was forked from.
+_LAUNCHER = """
+import json, resource, subprocess, sys
+try:
+    code = subprocess.run(sys.argv[2:], stdout=sys.stderr, timeout=float(sys.argv[1])).returncode
+except subprocess.TimeoutExpired:
+    code = -9
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([code, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
+"""
+
+
 def measure(arguments: list[Any], limit: float) -> dict[str, Any]:
     """Run attnaudit; seconds, processor seconds, peak resident megabytes, and its exit code."""
     start = time.perf_counter()
     command = [sys.executable, "-m", "attnaudit", *map(str, arguments)]
-    with tempfile.TemporaryFile() as said:
-        child = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
-        code, usage = _wait(child, start + limit)
-        said.seek(0)
-        text = said.read().decode(errors="replace")
+    launched = subprocess.run(
+        [sys.executable, "-c", _LAUNCHER, str(limit), *command],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, processor, peak = json.loads(launched.stdout)
     measured = {
         "seconds": round(time.perf_counter() - start, 1),
-        "processor_seconds": round(usage.ru_utime + usage.ru_stime, 1),
-        "peak_mb": round(usage.ru_maxrss / 1024),
+        "processor_seconds": round(processor, 1),
+        "peak_mb": round(peak),
         "exit_code": code,
         "load": round(os.getloadavg()[0], 1),
     }
-    return measured if code == 0 else {**measured, "said": text[-500:]}
-
-
-def _wait(child: subprocess.Popen[bytes], until: float) -> tuple[int, Any]:
-    stopped = False
-    while True:
-        ended, status, usage = os.wait4(child.pid, os.WNOHANG)
-        if ended:
-            child.returncode = os.waitstatus_to_exitcode(status)
-            return child.returncode, usage
-        if not stopped and time.perf_counter() > until:
-            child.kill()
-            stopped = True
-        time.sleep(0.05)
+    return measured if code == 0 else {**measured, "said": launched.stderr[-500:]}
 
 
 def size(path: Path) -> float:

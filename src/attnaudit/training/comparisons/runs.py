@@ -21,7 +21,7 @@ from attnaudit.statistics.inference import Spread, length_matched
 KEY = [*METRIC_KEY, "row"]
 MATCHED = "matched by length"
 _CHUNK = 256  # metrics whose resamples by length are held in memory at once
-_BLOCK_BYTES = 2**25  # of values of a run that are compared at once
+_BLOCK_BYTES = 2**24  # of values of a run that are compared at once
 
 
 class Comparison(NamedTuple):
