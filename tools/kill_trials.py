@@ -9,7 +9,7 @@ command is given again. What has to hold is checked after every kill and at the 
 - a finished part or run is still there, and unchanged, after the next kill;
 - a folder that counts as a finished run is whole by its checksums;
 - the last command succeeds, and every values.parquet has the bytes of the undisturbed run;
-- no parts and no drafts are left.
+- no parts are left (drafts go when the next writer of the folder finds them old).
 
 Prints a table with a line per kill, and ends with exit code 1 if anything did not hold.
 """
