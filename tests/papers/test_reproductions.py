@@ -18,6 +18,7 @@ from attnaudit.papers.grid_tables import as_grid
 from attnaudit.papers.item import Plan
 from attnaudit.papers.jain_wallace_2019 import models
 from attnaudit.papers.published import published
+from attnaudit.papers.reproductions import _corpus
 from attnaudit.training import grid
 
 # Every table, figure and claim that the papers have.
@@ -142,6 +143,15 @@ def test_question_answering_has_its_own_epsilon_and_filters() -> None:
     (classifying,) = models(Plan("sst"), ("cnn",))
     assert "furthest" in classifying["audits"]
     assert classifying["encoders"] == ["cnn"]
+
+
+def test_a_corpus_counts_as_the_preset_prepares_it() -> None:
+    ((_, item),) = find_items("neely_schouten_2020", ["table2"])
+    assert _corpus(item, "imdb") == "imdb"  # the preset keeps reviews of up to 100 words
+    assert _corpus(item, "imdb:fewer_than=400") is None
+    ((_, other),) = find_items("serrano_smith_2019", ["table2"])
+    numbers = published("serrano_smith_2019_table2")
+    assert not (numbers["dataset"] == _corpus(other, "imdb")).any()  # another corpus
 
 
 def test_tables_of_a_grid_must_be_complete() -> None:

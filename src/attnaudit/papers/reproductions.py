@@ -25,6 +25,7 @@ from attnaudit.results.store import file_name
 from attnaudit.training import grid
 from attnaudit.training.grids.cells import expand
 from attnaudit.training.grids.spec import read_spec
+from attnaudit.training.presets import preset_dataset
 
 ALL = "all"  # the corpora of an item together
 
@@ -206,7 +207,7 @@ def _make(
             [(plan.dataset, part.seed, number) for part in cells for number in item.numbers(part)]
         )
         raw.append(ours)
-        corpus = corpus_of_paper(plan.dataset, item.preset)
+        corpus = _corpus(item, plan.dataset)
         table = compare(item, ours, corpus)
         made.append(_save(paper, item, plan.dataset, table, chosen, cells))
     if item.pool is not None and raw:
@@ -219,12 +220,17 @@ def _make(
         made.append(_save(paper, item, ALL, table, chosen, ()))
     if everything and not chosen.fast:
         for dataset in item.datasets:
-            corpus = corpus_of_paper(dataset, item.preset)
+            corpus = _corpus(item, dataset)
             if not is_here(dataset, chosen.data_dir) and corpus is not None:
                 table = not_run(item, corpus, "the corpus is not in the data folder")
                 if len(table):
                     made.append(_save(paper, item, dataset, table, chosen, ()))
     return made
+
+
+def _corpus(item: Item, dataset: str) -> str | None:
+    """The paper's corpus, if the dataset is one as the preset prepares it."""
+    return corpus_of_paper(preset_dataset(item.preset, dataset), item.preset)
 
 
 def finished_cells(

@@ -63,7 +63,8 @@ def tau_by_class(
 
 def corpus_counts(cells: FinishedCells) -> Iterator[Number]:
     """Sizes, mean length and vocabulary of the corpus, as `attnaudit data describe` counts them."""
-    description = describe(cells.dataset, data_dir=cells.runs[0].data_dir)
+    prepared = cells.runs[0].details["choices"]["dataset"]  # as the paper does
+    description = describe(prepared, data_dir=cells.runs[0].data_dir)
     published = description.published
     train = description.splits["train"]
     if published is not None and published.train_holds_dev:
