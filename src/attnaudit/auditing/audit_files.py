@@ -18,7 +18,7 @@ from attnaudit.auditing.jobs.text_examples import (
     TextExample,
     batches_by,
 )
-from attnaudit.auditing.jobs.text_worker import SavedModels, absolute
+from attnaudit.auditing.jobs.text_worker import SavedModels
 from attnaudit.auditing.other_models import check_other_models
 from attnaudit.auditing.report_file import write_report
 from attnaudit.auditing.selection import Choice, find_audits, find_measures
@@ -126,7 +126,7 @@ def audit_files(
         "device": device,
         "dtype": dtype,
     }
-    models = SavedModels(absolute([model_dir, *folders]), options, audits, measures, seed)
+    models = SavedModels([str(model_dir), *map(str, folders)], options, audits, measures, seed)
     workers = as_workers(workers)
     if not workers.in_this_process:
         models.check_names()

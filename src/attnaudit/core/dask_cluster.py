@@ -157,7 +157,10 @@ class _Flight:
         if any(future.status == "cancelled" for future in futures):  # not by us
             raise dask_connection.lost(self._scheduler)
         finished = [future for future in futures if future.status == "finished"]
-        results: list[tuple[int, Finished]] = self._client.gather(finished, errors="skip")
+        try:
+            results: list[tuple[int, Finished]] = self._client.gather(finished, errors="skip")
+        except OSError as error:  # the connection was closed meanwhile
+            raise dask_connection.lost(self._scheduler) from error
         for number, end in results:
             job = self._remove(number)
             yield job, Outcome(job.task.key, *end, attempts=max(1, job.attempts))

@@ -20,7 +20,6 @@ from attnaudit.auditing.jobs.shards import MemoryShards, Shards, StoredShards
 from attnaudit.auditing.other_models import check_other_models
 from attnaudit.auditing.summarised import check_class_names, summarised
 from attnaudit.core.contract import Batch
-from attnaudit.core.errors import OutputError
 from attnaudit.core.module_state import evaluating
 from attnaudit.core.tasks import Task, Workers
 from attnaudit.results.results import Results
@@ -149,15 +148,7 @@ def run_job(
     sharded.plan(index, keep_examples)
     sharded = sharded.planned()
     sharded.run(index, workers=workers, task=task, show_progress=show_progress)
-    values = scratch / "values.parquet"
-    try:
-        assembled = assemble(store, job, index.shards, values)
-    except OSError as error:
-        raise OutputError(
-            error.errno,
-            f"Cannot write {values}: {error.strerror or error}. All parts are kept: make room "
-            "there, or set TMPDIR to a folder with more, and give the same command again",
-        ) from error
+    assembled = assemble(store, job, index.shards, scratch / "values.parquet")
     return summarised(sharded.battery, *assembled, class_names)
 
 

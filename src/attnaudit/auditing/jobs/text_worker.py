@@ -51,8 +51,10 @@ class SavedModels(NamedTuple):
         return Battery(model, audits, measures, seed=self.seed, other_models=tuple(others))
 
     def task(self, address: str, job: str, shard: int) -> Task:
-        """What a worker does for one shard."""
-        return Task(f"part {shard}", audit_text_shard, (address, job, shard, self._asdict()))
+        """What a worker does for one shard; it may be in another folder."""
+        folders = [str(Path(folder).resolve()) for folder in self.folders]
+        models = {**self._asdict(), "folders": folders}
+        return Task(f"part {shard}", audit_text_shard, (address, job, shard, models))
 
     def check_names(self) -> None:
         """Reject functions: other processes find audits and measures by name."""
@@ -64,11 +66,6 @@ class SavedModels(NamedTuple):
                     f"Workers cannot be given the function {functions[0]!r} among the {kind}. "
                     'Name it: "package.module:function".'
                 )
-
-
-def absolute(folders: Iterable[str | Path]) -> list[str]:
-    """Folders as other processes find them."""
-    return [str(Path(folder).resolve()) for folder in folders]
 
 
 def audit_text_shard(address: str, job: str, shard: int, models: dict[str, Any]) -> None:
