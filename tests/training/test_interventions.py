@@ -125,8 +125,8 @@ def test_a_twin_can_start_at_the_base_itself_and_keep_its_best_epoch(
         "scorer"
     }
     fresh = context.variant("twin:lam=0,start=base", base=base)
-    at_base, anew = (context.diverge(base, run)["jsd"].mean() for run in (near, fresh))
-    assert 0 < at_base < anew  # it started where the base is, and nothing drove it away
+    at_base, from_scratch = (context.diverge(base, run)["jsd"].mean() for run in (near, fresh))
+    assert 0 < at_base < from_scratch  # it started where the base is, and nothing drove it away
     kept = context.variant("twin:lam=0.3,keep=best_f1", base=base)
     training = read_run(kept)["training"]
     assert training["dev"][training["kept_epoch"]] == max(training["dev"])
