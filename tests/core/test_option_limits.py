@@ -139,7 +139,10 @@ def test_every_number_that_can_be_chosen_has_a_limit(
         ({"audits": ("epsilon_curve:epsilons=a",)}, "epsilons are numbers from 0 to 1"),
         ({"audits": ("erasure:shares=0",)}, "shares are per cent above 0"),
         ({"audits": ("erasure:form=x",)}, "form is delete, or replace with token"),
-        ({"audits": ("top_k_agreement:k=0",)}, "k is average, all, non_zero or a number"),
+        (
+            {"audits": ("top_k_agreement:k=0",)},
+            "k is average, all, non_zero, non_zero_of_attention or a number",
+        ),
         ({"audits": ("top_k_agreement:k=2+3",)}, "one number for k at a time"),
         ({"measures": ("shap:kind=deep",)}, "no kind of shap 'deep'"),
         (
@@ -214,7 +217,7 @@ def test_corpus_audits_variants_and_parts_made_by_hand_have_the_same_limits() ->
         (CORPUS_AUDITS, "mutual_information:clusters=1", "must be above 1, or auto, got 1"),
         (CORPUS_AUDITS, "mutual_information:most=1", "most .* must be 2 or more"),
         (VARIANTS, "twin:lam=-1", "must be 0 or more"),
-        (VARIANTS, "twin:start=x", "must be scratch or base"),
+        (VARIANTS, "twin:start=x", "must be scratch, base or all"),
     ):
         with pytest.raises(InputError, match=text):
             registry.find(known, choice, "part")

@@ -85,7 +85,7 @@ HEADLINES = {
 
 # Options with which an audit returns everything it declares.
 WITH_OPTIONS = {
-    "top_k_agreement": "top_k_agreement:k=average+all+non_zero+3",
+    "top_k_agreement": "top_k_agreement:k=average+all+non_zero+non_zero_of_attention+3",
     "dispersion": "dispersion:influence=true",
 }
 
@@ -293,7 +293,7 @@ QUALITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # The metrics of each audit, and measures that find the deciding word whatever the attention is.
 POINTING = {
     "agreement": (("tau",), ("gradient", "leave_one_out")),
-    "top_k_agreement:k=average+all+non_zero+3": (
+    "top_k_agreement:k=average+all+non_zero+non_zero_of_attention+3": (
         (
             "tau_all",
             "tau_average",

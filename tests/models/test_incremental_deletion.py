@@ -40,6 +40,7 @@ AROUND = (
     ("deep", "gumbel_softmax", False, "linear"),
     ("deep", "uniform", True, "tanh"),
     ("deep", "sparsemax", True, "linear_query"),
+    ("last", "softmax", False, "linear"),
 )
 
 

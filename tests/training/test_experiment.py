@@ -19,10 +19,10 @@ def test_a_part_named_without_options_has_those_that_suit_the_dataset_or_the_pre
     transformer = {"preset": "meister:encoder=transformer"}
     assert (
         encoder("sst", encoder="transformer", **transformer)
-        == "transformer:hidden=128,layers=2,heads=1"
+        == "transformer:hidden=128,layers=2,heads=1,widening=1"
     )
     assert encoder("sst", encoder="transformer:heads=4", **transformer) == (
-        "transformer:hidden=128,layers=2,heads=4"
+        "transformer:hidden=128,layers=2,heads=4,widening=1"
     )
     han = make_experiment(
         "imdb", preset="serrano_smith:site=word", model="hierarchical"
