@@ -13,7 +13,7 @@ from attnaudit.training import grid
 
 # One thread per process in both, so that a worker is the same however many there are.
 SPEC = {
-    "dataset": "keyword:train=1500,dev=200,test=400",
+    "dataset": "keyword:train=4000,dev=300,test=3000",
     "encoder": "bilstm",
     "epochs": 10,
     "target_score": 1.0,
