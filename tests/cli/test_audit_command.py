@@ -495,3 +495,17 @@ def test_audit_files_saves_nothing_unless_asked_and_writes_options_as_in_python(
     results = audit_files(folder, data, text="foo", label="", **quick)
     assert results.about["texts"]["audited"] == 1
     assert [path.name for path in tmp_path.iterdir()] == ["own.csv"]
+
+
+def test_results_without_their_report_are_not_audited_again(folder: Path, tmp_path: Path) -> None:
+    data = csv_file(tmp_path / "own.csv", LABELLED)
+    printed(folder, data, tmp_path / "out")
+    (tmp_path / "out" / "report.html").unlink()  # as if killed before it was written
+    arguments = ["audit", str(folder), "--data", str(data), "--out", str(tmp_path / "out"), *FAST]
+    rejected = str(CliRunner().invoke(app, arguments).exception)
+    assert "only the report is missing" in rejected
+    command = re.search(r"attnaudit (report .*?report\.html)", rejected)
+    assert command is not None
+    assert CliRunner().invoke(app, command[1].split()).exit_code == 0
+    assert (tmp_path / "out" / "report.html").is_file()
+    printed(folder, data, tmp_path / "out", "--force")

@@ -20,7 +20,7 @@ from attnaudit.auditing.jobs.text_examples import (
 )
 from attnaudit.auditing.jobs.text_worker import SavedModels
 from attnaudit.auditing.other_models import check_other_models
-from attnaudit.auditing.report_file import write_report
+from attnaudit.auditing.report_file import check_report, write_report
 from attnaudit.auditing.selection import Choice, find_audits, find_measures
 from attnaudit.auditing.time_estimate import estimate_time
 from attnaudit.core.devices import check_device
@@ -116,6 +116,8 @@ def audit_files(
     find_audits(audits)
     find_measures(measures)
     if out is not None:
+        if not force:
+            check_report(Path(out))
         check_folder(Path(out), replace=force, protected=[model_dir, data, *folders])
         check_file(Path(out) / "report.html")
     options: dict[str, Any] = {
