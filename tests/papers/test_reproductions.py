@@ -16,7 +16,7 @@ from attnaudit.papers.catalogue import PAPERS, find_items
 from attnaudit.papers.comparison import JUDGED, NUMBERS
 from attnaudit.papers.grid_tables import as_grid
 from attnaudit.papers.item import Plan
-from attnaudit.papers.jain_wallace_2019 import models
+from attnaudit.papers.jain_wallace_2019.trained_models import models
 from attnaudit.papers.published import published
 from attnaudit.papers.reproductions import _corpus
 from attnaudit.training import grid

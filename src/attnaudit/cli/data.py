@@ -66,8 +66,8 @@ def get(
         typer.echo(f"{name} needs no files." + (f" {about.steps}" if about and about.steps else ""))
         return
     folder = data_folder(data_dir or context.obj)
-    if (found := about.look(folder)) is not None:
-        typer.echo(f"{name} is already here: {found}")
+    if (place := about.look(folder)) is not None:
+        typer.echo(f"{name} is already here: {place}")
         return
     if not about.downloads:
         typer.echo(

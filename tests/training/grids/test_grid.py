@@ -11,7 +11,7 @@ import pytest
 from attnaudit.core.tasks import Workers
 from attnaudit.results import store
 from attnaudit.results.checksums import read_mark, verify_folder
-from attnaudit.results.store import run_name
+from attnaudit.results.run_names import run_name
 from attnaudit.training import grid, run, status
 from attnaudit.training import runner as runner_module
 from attnaudit.training.grids.ledger import Ledger
