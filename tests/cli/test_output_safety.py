@@ -163,6 +163,10 @@ COMMANDS: dict[tuple[str, str], tuple[str, Arguments]] = {
         "skipped",
         lambda run, model, data: [],
     ),  # its runs are run's, its table a table's: tested there
+    ("vectors", "--out"): (
+        "skipped",
+        lambda run, model, data: [],
+    ),  # takes names that end in .npz only: tests/data/test_trained_vectors.py
 }
 
 

@@ -11,7 +11,8 @@ import pandas as pd
 
 from attnaudit.papers.item import Item, Number
 from attnaudit.papers.published import published
-from attnaudit.papers.verdict import Verdict, judge, judge_claim, over_trainings, spread_of
+from attnaudit.papers.verdict import Verdict, judge, judge_claim, spread_of
+from attnaudit.statistics.seeds import over_trainings
 
 NUMBERS = (
     *("ours", "low", "high", "trainings", "texts_low", "texts_high", "least", "largest"),
