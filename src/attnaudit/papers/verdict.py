@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 
-
 FEWEST = 3  # trainings for a verdict
 
 
