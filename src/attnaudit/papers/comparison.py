@@ -81,7 +81,7 @@ def _line(item: Item, part: pd.DataFrame, of_paper: pd.Series | None, corpus: st
         "ceiling": _mean(part["ceiling"]),
         **dict.fromkeys(("published", "published_other", "published_sd", "spread"), math.nan),
     }
-    claim = part["claim"].iloc[0]
+    claim = None if corpus is None else part["claim"].iloc[0]  # of other corpora it says nothing
     line["claim"] = "" if claim is None else f"{claim[0]:g} to {claim[1]:g}"
     if claim is not None:
         verdict, why = judge_claim(claim, low, high, len(known))

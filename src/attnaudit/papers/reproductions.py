@@ -171,8 +171,12 @@ def _make(
 
 
 def _corpus(item: Item, dataset: str) -> str | None:
-    """The paper's corpus, if the dataset is one as the preset prepares it."""
-    return corpus_of_paper(preset_dataset(item.preset, dataset), item.preset)
+    """The corpus, if the paper has the item for it and the dataset is as the preset prepares it."""
+    corpus, *of_item = (
+        corpus_of_paper(preset_dataset(item.preset, name), item.preset)
+        for name in (dataset, *item.datasets)
+    )
+    return corpus if corpus in of_item else None
 
 
 def finished_cells(
