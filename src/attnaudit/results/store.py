@@ -203,10 +203,16 @@ def read_run(folder: Path, *, draft: bool = False) -> dict[str, Any]:
     return details
 
 
+_LIBRARIES = (
+    *("attnaudit", "torch", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn"),
+    *("entmax", "captum", "transformers"),
+)
+
+
 def versions() -> dict[str, str]:
     """The versions of Python, attnaudit and the libraries that may change numbers."""
     installed = {"python": platform.python_version()}
-    for name in ("attnaudit", "torch", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn"):
+    for name in _LIBRARIES:
         try:
             installed[name] = version(name)
         except PackageNotFoundError:
