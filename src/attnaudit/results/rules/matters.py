@@ -1,4 +1,7 @@
-"""Does it matter? Does the prediction depend on the weights?"""
+"""Does it matter? Does the prediction depend on the weights?
+
+Thresholds: `Question.MATTERS` in `results/questions.py`.
+"""
 
 from __future__ import annotations
 

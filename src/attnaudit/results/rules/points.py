@@ -1,4 +1,7 @@
-"""Does it point at what the model uses? Decided by leaving out the words it points at."""
+"""Does it point at what the model uses? Decided by leaving out the words it points at.
+
+Thresholds: `Question.POINTS` in `results/questions.py`.
+"""
 
 from __future__ import annotations
 
