@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -112,7 +112,7 @@ def fit(
         the last epoch. With "last" the dev score stops nothing.
     """
     _check(splits)
-    optimiser = _optimiser(model, recipe)
+    optimiser = make_optimiser(model, recipe)
     losses: list[float] = []
     scores: list[float] = []
     best: dict[str, Tensor] = {}
@@ -122,13 +122,10 @@ def fit(
         for epoch in range(recipe.epochs):
             model.train()
             shuffle = randomness.generator(seed, "batches", epoch)
-            total = 0.0
-            for group in in_batches(splits.train, recipe.batch_size, generator=shuffle):
-                loss = objective(model, collate(group, vocabulary, len(splits.classes)).to(device))
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
-                total += loss.detach().item() * len(group)
+            groups = in_batches(splits.train, recipe.batch_size, generator=shuffle)
+            batches = (collate(group, vocabulary, len(splits.classes)) for group in groups)
+            per_batch = train_epoch(model, batches, optimiser, objective, device=device)
+            total = sum(loss * len(group) for loss, group in zip(per_batch, groups, strict=True))
             losses.append(total / len(splits.train))
             if not torch.isfinite(torch.tensor(losses[-1])):
                 raise InputError(
@@ -152,6 +149,25 @@ def fit(
     model.eval()
     kept = len(scores) - 1 if keep == "last" else len(scores) - 1 - scores[::-1].index(max(scores))
     return History(tuple(losses), tuple(scores), name, kept)
+
+
+def train_epoch(
+    model: nn.Module,
+    batches: Iterable[Batch],
+    optimiser: torch.optim.Optimizer,
+    objective: Objective = cross_entropy,
+    *,
+    device: torch.device | str = "cpu",
+) -> list[float]:
+    """One step of the optimiser per batch; the loss of each before its step."""
+    losses = []
+    for batch in batches:
+        loss = objective(model, batch.to(device))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.detach().item())
+    return losses
 
 
 def predictions(
@@ -183,7 +199,8 @@ def predictions(
     return labels, probs
 
 
-def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+def make_optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+    """The optimiser of a recipe; the scorer has a learning rate and a decay of its own."""
     inner = getattr(model, "inner", model)  # of a model with imposed attention
     attention = {id(parameter) for parameter in getattr(inner, "scorer", nn.Module()).parameters()}
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
