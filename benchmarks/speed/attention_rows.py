@@ -157,7 +157,7 @@ def padded(numbers: Numbers, batches: list[tuple[Tensor, Tensor]]) -> list[Tenso
     """Scores of words as (B,T), the first word behind the start mark, batch by batch."""
     left = iter(numbers)
     scores = []
-    for tokens, mask in batches:
+    for _, mask in batches:
         score = torch.zeros(mask.shape, device=mask.device)
         for row in score:
             words = next(left)
