@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from attnaudit import statistics
 from attnaudit.core import option_limits, progress, randomness
+from attnaudit.core.adam import Adam, Group
 from attnaudit.core.contract import Batch
 from attnaudit.core.errors import InputError
 from attnaudit.core.option_limits import COUNT, NOT_NEGATIVE, Number
@@ -154,7 +155,7 @@ def fit(
 def train_epoch(
     model: nn.Module,
     batches: Iterable[Batch],
-    optimiser: torch.optim.Optimizer,
+    optimiser: Adam | torch.optim.Optimizer,
     objective: Objective = cross_entropy,
     *,
     device: torch.device | str = "cpu",
@@ -199,12 +200,12 @@ def predictions(
     return labels, probs
 
 
-def make_optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+def make_optimiser(model: nn.Module, recipe: Recipe) -> Adam | torch.optim.Optimizer:
     """The optimiser of a recipe; the scorer has a learning rate and a decay of its own."""
     inner = getattr(model, "inner", model)  # of a model with imposed attention
     attention = {id(parameter) for parameter in getattr(inner, "scorer", nn.Module()).parameters()}
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    groups: list[dict[str, Any]] = [
+    groups: list[Group] = [
         {
             "params": [parameter for parameter in trained if id(parameter) not in attention],
             "weight_decay": recipe.weight_decay,
@@ -218,8 +219,8 @@ def make_optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     ]
     groups = [group for group in groups if group["params"]]
     if recipe.optimiser == "sgd":
-        return torch.optim.SGD(groups)
-    return torch.optim.Adam(groups, amsgrad=recipe.optimiser == "amsgrad")
+        return torch.optim.SGD([dict(group) for group in groups])
+    return Adam(groups, amsgrad=recipe.optimiser == "amsgrad")
 
 
 def _check(splits: Splits) -> None:
