@@ -15,6 +15,7 @@ from torch import Tensor
 from attnaudit.core.contract import Record
 from attnaudit.core.special_tokens import END
 from attnaudit.measures import MEASURES
+from attnaudit.measures.shared_pass import passes_shared
 
 # Encoder, name, and how many times as fast leaving out should be.
 ENCODERS = (("bilstm", "BiLSTM", 6.0), ("cnn", "CNN", 6.0), ("average", "context-free", 50.0))
@@ -35,10 +36,11 @@ def of_measures(model: Any, batches: list[Any], names: tuple[str, ...]) -> Numbe
     """The scores of the measures, text by text."""
     numbers = []
     for record in records(model, batches):
-        for name in names:
-            scores = MEASURES[name](model, record, 0)
-            scores = scores[:, 0] if scores.dim() == 3 else scores
-            numbers += [(name, row) for row in per_text(scores, record.content)]
+        with passes_shared():  # as in an audit
+            for name in names:
+                scores = MEASURES[name](model, record, 0)
+                scores = scores[:, 0] if scores.dim() == 3 else scores
+                numbers += [(name, row) for row in per_text(scores, record.content)]
     return [row for wanted in names for name, row in numbers if name == wanted]
 
 
