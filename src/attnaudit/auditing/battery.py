@@ -17,6 +17,7 @@ from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.core.module_state import evaluating
 from attnaudit.laws.validate_record import check_record
 from attnaudit.measures.rounding import tie_equal_scores
+from attnaudit.measures.shared_pass import passes_shared
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class Battery:
             for batch in batches:
                 record = read(self.model, batch, self.device)
                 collector.start(record, row_names(self.model, record))
-                scores = self._run_measures(collector, record)
+                with passes_shared():
+                    scores = self._run_measures(collector, record)
                 self._run_audits(collector, record, scores)
                 collector.examples += example_rows(
                     self.model, record, scores, self.seed, self.kept, self.words, furthest=furthest

@@ -19,6 +19,7 @@ from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.item_deletion import leave_out
 from attnaudit.core.memory_budget import rows_at_once, texts_at_once
+from attnaudit.core.prediction import logits_of
 from attnaudit.core.tolerance import relative_tolerance
 from attnaudit.measures.log_odds import log_odds_of
 
@@ -129,20 +130,28 @@ def log_odds_without(model: AttentionModel, record: Record, drop: Tensor) -> Ten
 
 
 @torch.no_grad()
-def read_without(model: AttentionModel, record: Record, rows: Tensor, drop: Tensor) -> Reading:
+def read_without(
+    model: AttentionModel,
+    record: Record,
+    rows: Tensor,
+    drop: Tensor,
+    *,
+    token: int | None = None,
+) -> Reading:
     """Read examples rows (M,) of the record, each without the items drop (M,N) bool.
 
-    Equal deletions are read once, texts of similar length together, in bounded parts.
+    Equal deletions are read once, texts of similar length together, in bounded parts. With `token`
+    nothing is deleted: it is put in place of every token of these items.
     """
     odds = torch.full((len(rows),), torch.nan, dtype=torch.float64, device=drop.device)
     flips = torch.zeros_like(odds, dtype=torch.bool)
     drop = drop & record.content[rows]
-    left = (record.content[rows] & ~drop).any(-1)
+    left = (record.content[rows] & ~drop).any(-1) | (token is not None)
     if not left.any():
         return Reading(odds, flips)
     rows, drop = rows[left], drop[left]
     first, which = _distinct(rows, drop)
-    read = _read_in_parts(model, record, rows[first], drop[first])
+    read = _read_in_parts(model, record, rows[first], drop[first], token)
     odds[left], flips[left] = read.log_odds[which], read.flipped[which]
     return Reading(odds, flips)
 
@@ -161,13 +170,16 @@ def _distinct(rows: Tensor, drop: Tensor) -> tuple[Tensor, Tensor]:
     )
 
 
-def _read_in_parts(model: AttentionModel, record: Record, rows: Tensor, drop: Tensor) -> Reading:
-    reader: AttentionModel = getattr(model, "without_readout", model)
+def _read_in_parts(
+    model: AttentionModel, record: Record, rows: Tensor, drop: Tensor, token: int | None
+) -> Reading:
     tokens = record.batch.tokens.shape[1]
     length = torch.empty_like(rows)
     for part in torch.arange(len(rows), device=rows.device).split(rows_at_once(tokens)):
-        dropped = _dropped_tokens(record, rows[part], drop[part])
-        length[part] = (record.batch.mask[rows[part]] & ~dropped).sum(-1)
+        left = record.batch.mask[rows[part]]
+        if token is None:
+            left = left & ~_dropped_tokens(record, rows[part], drop[part])
+        length[part] = left.sum(-1)
     order = length.argsort(descending=True)
     odds = torch.empty(len(rows), dtype=torch.float64, device=rows.device)
     flips = torch.empty_like(odds, dtype=torch.bool)
@@ -178,7 +190,9 @@ def _read_in_parts(model: AttentionModel, record: Record, rows: Tensor, drop: Te
         part = order[start : start + size]
         start += len(part)
         dropped = _dropped_tokens(record, rows[part], drop[part])
-        logits = reader.read(record.batch.rows(rows[part]).without(dropped)).logits
+        whole = record.batch.rows(rows[part])
+        erased = whole.without(dropped) if token is None else whole.replaced(dropped, token)
+        logits = logits_of(model, erased)
         classes = record.batch.classes
         candidates = None if classes is None else classes[rows[part]]
         predicted = record.predicted[rows[part]]

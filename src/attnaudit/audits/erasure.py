@@ -11,15 +11,15 @@ import torch
 from torch import Tensor
 
 from attnaudit.audits.declaration import DIFFERENCE, Declaration, Metric, Values, declares
-from attnaudit.audits.deletions import share_of
+from attnaudit.audits.deletions import read_without, share_of, whole_log_odds
 from attnaudit.audits.per_row import mean_score_over_rows
 from attnaudit.core import masking, randomness
-from attnaudit.core.contract import AttentionModel, Batch, Record
+from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import InputError, NotApplicable
-from attnaudit.core.memory_budget import texts_at_once
 from attnaudit.core.option_limits import ParsedBy, limits
 
 SHARES = "1+5+10+20+50"
+METRICS = ("comprehensiveness", "sufficiency")
 RANKINGS = "attention+gradient+leave_one_out+random"
 
 
@@ -128,54 +128,37 @@ def erasure(
     names = [name for name in str(rankings).split("+") if name in scores]
     if not names:
         raise NotApplicable(f"none of the rankings {rankings} was computed")
+    # Words are erased for all rows at once, so they are ranked by the mean over rows.
+    ranked = {name: mean_score_over_rows(scores[name]) for name in names}
+    real = record.content & record.mask.any(1)
+    tops = {name: _top_words(record, score, real, seed, listed) for name, score in ranked.items()}
+    # All in one call, which reads equal texts once.
+    erased = torch.stack([part for top in tops.values() for part in (top, real & ~top)])
+    drops = _drops(model, record, erased.flatten(0, 1), token).view(len(names), 2, len(listed), -1)
     values: Values = {}
-    for name in names:
-        # Words are erased for all rows at once, so they are ranked by the mean over rows.
-        score = mean_score_over_rows(scores[name])
-        drops = _drops(model, record, score, seed, listed, token)
-        values |= {(name, metric): drop for metric, drop in drops.items()}
+    for name, of_ranking in zip(names, drops, strict=True):
+        unknown = (ranked[name].isnan() & real).any(-1)
+        of_ranking = of_ranking.masked_fill(unknown, torch.nan)
+        for index, share in enumerate(listed):
+            for metric, of_shares in zip(METRICS, of_ranking, strict=True):
+                values[name, f"{metric}_{share}"] = of_shares[index]
+        for metric, of_shares in zip(METRICS, of_ranking, strict=True):
+            values[name, metric] = of_shares.nanmean(0)
     return values
 
 
-def _drops(
-    model: AttentionModel,
-    record: Record,
-    score: Tensor,
-    seed: int,
-    shares: list[str],
-    token: int | None,
-) -> dict[str, Tensor]:
-    real = record.content & record.mask.any(1)
+def _top_words(record: Record, score: Tensor, real: Tensor, seed: int, shares: list[str]) -> Tensor:
+    """The top words (S,B,N) by score (B,N), for each of S shares of the words real (B,N)."""
     keys = randomness.keys(seed, "erasure", record.batch.example_id)
     tie_break = randomness.uniform(keys, score.shape[1]).to(score.device)
     order = masking.descending(score.nan_to_num(-torch.inf), real, tie_break)
     rank = order.argsort(-1)  # (B,N) of each item, from 0
     count = real.sum(-1)
-    drops: dict[str, Tensor] = {}
-    for share in shares:
-        top = real & (rank < share_of(share, count)[:, None])
-        drops[f"comprehensiveness_{share}"] = _drop(model, record, top, token)
-        drops[f"sufficiency_{share}"] = _drop(model, record, real & ~top, token)
-    for name in ("comprehensiveness", "sufficiency"):
-        drops[name] = torch.stack([drops[f"{name}_{share}"] for share in shares]).nanmean(0)
-    unknown = (score.isnan() & real).any(-1)
-    return {name: drop.masked_fill(unknown, torch.nan) for name, drop in drops.items()}
+    return torch.stack([real & (rank < share_of(share, count)[:, None]) for share in shares])
 
 
-def _drop(model: AttentionModel, record: Record, items: Tensor, token: int | None) -> Tensor:
-    """p(ŷ) minus p(ŷ) without the items (B,N): (B,)."""
-    in_item = record.item_of_token >= 0
-    erased = items.gather(1, record.item_of_token.clamp_min(0)) & in_item
-    nothing_left = ~(record.content & ~items).any(-1)
-    parts = torch.arange(len(record.batch)).split(texts_at_once(record.batch.tokens.shape[1]))
-    predicted = record.predicted[:, None]
-    left = torch.cat([_probs(model, record.batch, part, erased, token) for part in parts])
-    drop = (record.probs.double() - left.double()).gather(1, predicted)[:, 0]
-    return drop if token is not None else drop.masked_fill(nothing_left, torch.nan)
-
-
-def _probs(
-    model: AttentionModel, batch: Batch, rows: Tensor, erased: Tensor, token: int | None
-) -> Tensor:
-    part, erased = batch.rows(rows), erased[rows]
-    return model.read(part.without(erased) if token is None else part.replaced(erased, token)).probs
+def _drops(model: AttentionModel, record: Record, items: Tensor, token: int | None) -> Tensor:
+    """p(ŷ) minus p(ŷ) without each of K sets of items (K,B,N): (K,B)."""
+    rows = torch.arange(items.shape[1], device=items.device).repeat(len(items))
+    read = read_without(model, record, rows, items.flatten(0, 1), token=token)
+    return whole_log_odds(record).sigmoid() - read.log_odds.view(items.shape[:2]).sigmoid()

@@ -11,6 +11,7 @@ from attnaudit.audits.deletions import ranks, share_of, whole_log_odds, words_of
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.core.errors import NotApplicable
 from attnaudit.core.option_limits import Number, limits
+from attnaudit.core.prediction import logits_of
 from attnaudit.measures.log_odds import log_odds_of
 
 FORMS = ("delete", "replace", "zero")
@@ -98,16 +99,15 @@ def _logits(
     model: AttentionModel, record: Record, erased: Tensor, form: str, token: int | None
 ) -> Tensor:
     """The logits (B,C) with the tokens in erased (B,T) erased; NaN if the form is not available."""
-    reader: AttentionModel = getattr(model, "without_readout", model)
     if form == "delete":
         # Also for batches that leave out words in another way.
-        return reader.read(Batch.without(record.batch, erased)).logits
+        return logits_of(model, Batch.without(record.batch, erased))
     if form == "replace" and token is not None:
-        return reader.read(record.batch.replaced(erased, token)).logits
+        return logits_of(model, record.batch.replaced(erased, token))
     if form == "zero":
         try:
             emptied = record.embeddings.masked_fill(erased[..., None], 0.0)
-            return reader.read(record.batch, emptied).logits
+            return model.read(record.batch, emptied).logits
         except NotApplicable:
             pass
     return torch.full_like(record.logits, torch.nan)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attnaudit import statistics
 from attnaudit.core import masking, randomness
+from attnaudit.core.adam import Adam, Group
 from attnaudit.core.autograd import differentiating
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
@@ -55,7 +56,8 @@ def search(
         original.clone(),
         torch.zeros(len(original), dtype=torch.float64, device=original.device),
     )
-    optimiser = torch.optim.Adam([scores], lr=settings.learning_rate, amsgrad=True)
+    group: Group = {"params": [scores], "lr": settings.learning_rate, "weight_decay": 0.0}
+    optimiser = Adam([group], amsgrad=True)
     # As released: the L1 distance of one sigmoid output is the TVD of two classes; with more
     # classes it is twice the TVD.
     scale = 2.0 if settings.distance == "l1" and probs.shape[1] > 2 else 1.0

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attnaudit import statistics
 from attnaudit.core import masking, randomness
+from attnaudit.core.adam import Adam
 from attnaudit.exact.inputs import Prepared, chunks
 from attnaudit.exact.jsd import jsd_gain, one_hot_jsd
 from attnaudit.exact.vertices import far_vertex
@@ -141,7 +142,7 @@ def gradient_search(given: Prepared, epsilon: Tensor, start: Tensor) -> Tensor:
     starts = _starts(given, start).clamp_min(1e-4).log().requires_grad_()
     mask, tolerance = given.mask[:, None], epsilon[:, None]
     best, best_jsd = start, statistics.jsd(start, given.alpha)
-    optimiser = torch.optim.Adam([starts], lr=0.1)
+    optimiser = Adam([{"params": [starts], "lr": 0.1, "weight_decay": 0.0}])
     for _ in range(_STEPS):
         alpha = masking.softmax(starts, mask.expand_as(starts))
         jsd, moved = statistics.jsd(alpha, given.alpha[:, None]), given.moved(alpha)

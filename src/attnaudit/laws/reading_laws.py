@@ -26,6 +26,8 @@ def padding(model: AttentionModel, batch: Batch, record: Record) -> list[Law]:
         same = record.alpha[index, : alone.alpha.shape[1], : alone.alpha.shape[2]]
         fits = same.shape == alone.alpha.shape[1:]
         weights = largest(weights, difference(alone.alpha[0], same) if fits else math.inf)
+    if hasattr(model, "read_logits"):  # which may put texts into other batches
+        logits = largest(logits, difference(model.read_logits(batch), record.logits))
     others = difference(record.logits, record.logits.roll(1, 0))
     hint = (
         "the padding mask does not reach the encoder or the attention, "

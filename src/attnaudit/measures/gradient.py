@@ -8,6 +8,7 @@ from attnaudit.core import masking
 from attnaudit.core.autograd import differentiating
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.measures.log_odds import slope_of_probability
+from attnaudit.measures.shared_pass import differentiable_pass
 
 
 def gradient(model: AttentionModel, record: Record, seed: int) -> Tensor:
@@ -23,8 +24,7 @@ def gradient(model: AttentionModel, record: Record, seed: int) -> Tensor:
         |Σ_e x_e ∂p(predicted class)/∂x_e|, summed over the tokens of an item with their signs.
     """
     with differentiating():
-        embeddings = record.embeddings.detach().requires_grad_()
-        fresh = model.read(record.batch, embeddings)
+        embeddings, fresh = differentiable_pass(model, record)
         slope = slope_of_probability(model.decode(fresh, fresh.alpha.detach()), record, embeddings)
-    per_token = (slope * embeddings).sum(-1).detach()
+    per_token = (slope * embeddings.detach()).sum(-1)
     return masking.to_items(per_token, record.item_of_token, record.content.shape[1]).abs()

@@ -10,6 +10,7 @@ from attnaudit.core.autograd import differentiating
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.option_limits import OneOf, limits
 from attnaudit.measures.log_odds import log_odds
+from attnaudit.measures.shared_pass import differentiable_pass
 
 NORM = OneOf((1, 2))
 
@@ -30,9 +31,9 @@ def gradient_norm(model: AttentionModel, record: Record, seed: int, *, norm: int
         the others, and for all items of a text in which no word changes the prediction.
     """
     with differentiating():
-        embeddings = record.embeddings.detach().requires_grad_()
-        odds = log_odds(model.read(record.batch, embeddings).logits, record)
-        slope = torch.autograd.grad(odds.sum(), embeddings)[0]
+        embeddings, fresh = differentiable_pass(model, record)
+        odds = log_odds(fresh.logits, record)
+        slope = torch.autograd.grad(odds.sum(), embeddings, retain_graph=True)[0]
     return shares(norm_of_items(slope, record, norm), record.content)
 
 

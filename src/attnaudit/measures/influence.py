@@ -11,6 +11,7 @@ from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.option_limits import limits
 from attnaudit.measures.gradient_norm import NORM, norm_of_items, shares
 from attnaudit.measures.hidden_gradient import differentiable_hidden
+from attnaudit.measures.shared_pass import differentiable_pass
 
 
 @limits(norm=NORM)
@@ -70,8 +71,8 @@ def influence_matrix(
     """
     attended = record.content | record.mask.any(1)
     with differentiating():
-        embeddings = record.embeddings.detach().requires_grad_()
-        hidden = differentiable_hidden(model.read(record.batch, embeddings))
+        embeddings, fresh = differentiable_pass(model, record)
+        hidden = differentiable_hidden(fresh)
         rows = [
             _influence_on(hidden[:, place], embeddings, record, norm, per_facet)
             for place in range(hidden.shape[1])

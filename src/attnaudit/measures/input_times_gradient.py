@@ -9,6 +9,7 @@ from attnaudit.core import masking
 from attnaudit.core.autograd import differentiating
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.measures.log_odds import slope_of_probability
+from attnaudit.measures.shared_pass import differentiable_pass
 
 
 def input_times_gradient(
@@ -27,9 +28,8 @@ def input_times_gradient(
         |Σ_e x_e ∂p(predicted class)/∂x_e|; NaN for items that do not count.
     """
     with differentiating():
-        embeddings = record.embeddings.detach().requires_grad_()
-        logits = model.read(record.batch, embeddings).logits
-        slope = slope_of_probability(logits, record, embeddings)
-    per_token = (slope * embeddings).sum(-1).detach()
+        embeddings, fresh = differentiable_pass(model, record)
+        slope = slope_of_probability(fresh.logits, record, embeddings)
+    per_token = (slope * embeddings.detach()).sum(-1)
     per_item = masking.to_items(per_token, record.item_of_token, record.content.shape[1])
     return masking.fill(per_item if signed else per_item.abs(), record.content, torch.nan)

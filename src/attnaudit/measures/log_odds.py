@@ -45,6 +45,6 @@ def slope_of_probability(logits: Tensor, record: Record, by: Tensor) -> Tensor:
     confident model even the direction of the gradient would be wrong.
     """
     odds = log_odds(logits, record)
-    slope = torch.autograd.grad(odds.sum(), by)[0]
+    slope = torch.autograd.grad(odds.sum(), by, retain_graph=True)[0]  # others may need it
     spread = (odds.sigmoid() * (-odds).sigmoid()).detach()
     return slope * spread.view(-1, *[1] * (slope.dim() - 1))

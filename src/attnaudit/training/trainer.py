@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from attnaudit import statistics
 from attnaudit.core import option_limits, progress, randomness
+from attnaudit.core.adam import Adam, Group
 from attnaudit.core.contract import Batch
 from attnaudit.core.errors import InputError
 from attnaudit.core.option_limits import COUNT, NOT_NEGATIVE, Number
@@ -112,7 +113,7 @@ def fit(
         the last epoch. With "last" the dev score stops nothing.
     """
     _check(splits)
-    optimiser = _optimiser(model, recipe)
+    optimiser = make_optimiser(model, recipe)
     losses: list[float] = []
     scores: list[float] = []
     best: dict[str, Tensor] = {}
@@ -122,13 +123,10 @@ def fit(
         for epoch in range(recipe.epochs):
             model.train()
             shuffle = randomness.generator(seed, "batches", epoch)
-            total = 0.0
-            for group in in_batches(splits.train, recipe.batch_size, generator=shuffle):
-                loss = objective(model, collate(group, vocabulary, len(splits.classes)).to(device))
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
-                total += loss.detach().item() * len(group)
+            groups = in_batches(splits.train, recipe.batch_size, generator=shuffle)
+            batches = (collate(group, vocabulary, len(splits.classes)) for group in groups)
+            per_batch = train_epoch(model, batches, optimiser, objective, device=device)
+            total = sum(loss * len(group) for loss, group in zip(per_batch, groups, strict=True))
             losses.append(total / len(splits.train))
             if not torch.isfinite(torch.tensor(losses[-1])):
                 raise InputError(
@@ -152,6 +150,25 @@ def fit(
     model.eval()
     kept = len(scores) - 1 if keep == "last" else len(scores) - 1 - scores[::-1].index(max(scores))
     return History(tuple(losses), tuple(scores), name, kept)
+
+
+def train_epoch(
+    model: nn.Module,
+    batches: Iterable[Batch],
+    optimiser: Adam | torch.optim.Optimizer,
+    objective: Objective = cross_entropy,
+    *,
+    device: torch.device | str = "cpu",
+) -> list[float]:
+    """One step of the optimiser per batch; the loss of each before its step."""
+    losses = []
+    for batch in batches:
+        loss = objective(model, batch.to(device))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.detach().item())
+    return losses
 
 
 def predictions(
@@ -183,11 +200,12 @@ def predictions(
     return labels, probs
 
 
-def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+def make_optimiser(model: nn.Module, recipe: Recipe) -> Adam | torch.optim.Optimizer:
+    """The optimiser of a recipe; the scorer has a learning rate and a decay of its own."""
     inner = getattr(model, "inner", model)  # of a model with imposed attention
     attention = {id(parameter) for parameter in getattr(inner, "scorer", nn.Module()).parameters()}
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    groups: list[dict[str, Any]] = [
+    groups: list[Group] = [
         {
             "params": [parameter for parameter in trained if id(parameter) not in attention],
             "weight_decay": recipe.weight_decay,
@@ -201,8 +219,8 @@ def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     ]
     groups = [group for group in groups if group["params"]]
     if recipe.optimiser == "sgd":
-        return torch.optim.SGD(groups)
-    return torch.optim.Adam(groups, amsgrad=recipe.optimiser == "amsgrad")
+        return torch.optim.SGD([dict(group) for group in groups])
+    return Adam(groups, amsgrad=recipe.optimiser == "amsgrad")
 
 
 def _check(splits: Splits) -> None:

@@ -13,7 +13,7 @@ Reading order:
 3. `passes` runs one forward pass, with `attention_tape` (which attention is read and replaced),
    `layers` and `config_patches`; `decode_paths` chooses the cheapest way to the logits under other
    attention.
-4. `rollout`, `attended_norms`, `value_zeroing` and `word_deletion` are measures that need to look
+4. `rollout`, `attended_norms`, `value_zeroing` and `plain_logits` are measures that need to look
    inside the model.
 5. `text_batch`, `encoded_texts`, `words`, `subwords`, `labels` and `own_batches` turn texts into
    batches, and tokens into words.

@@ -23,12 +23,12 @@ from attnaudit.models.huggingface.encoded_texts import Text
 from attnaudit.models.huggingface.labels import class_numbers
 from attnaudit.models.huggingface.layers import LayerTape
 from attnaudit.models.huggingface.passes import Inputs, Wiring
+from attnaudit.models.huggingface.plain_logits import leave_out, read_logits
 from attnaudit.models.huggingface.position import Rule, positions_of
 from attnaudit.models.huggingface.rollout import attention_rollout
 from attnaudit.models.huggingface.subwords import Subwords
 from attnaudit.models.huggingface.text_batch import text_batches
 from attnaudit.models.huggingface.value_zeroing import value_zeroing
-from attnaudit.models.huggingface.word_deletion import leave_out
 from attnaudit.models.huggingface.words import spell_items
 
 _TOKENS_AT_ONCE = 2**11  # more is not faster and takes memory
@@ -175,6 +175,10 @@ class HuggingFaceModel:
         ]
         logits = torch.cat(parts, 1)
         return logits if alpha.dim() == 4 else logits[:, 0]
+
+    def read_logits(self, batch: Batch) -> Tensor:
+        """Return the logits alone (B,C), by the model's own attention function."""
+        return read_logits(self, batch)
 
     def leave_out(self, record: Record) -> Tensor:
         """Return the logits without each item (B,N,C), by the model's own attention function."""

@@ -54,10 +54,11 @@ class Inputs:
         ids, mask = self.ids.repeat_interleave(count, 0), self.mask.repeat_interleave(count, 0)
         return replace(self, ids=ids, mask=mask, types=types)
 
-    def rows(self, index: Tensor) -> Inputs:
-        """Return the inputs of the examples at index (M,)."""
-        types = None if self.types is None else self.types[index]
-        return replace(self, ids=self.ids[index], mask=self.mask[index], types=types)
+    def rows(self, index: Tensor, width: int | None = None) -> Inputs:
+        """Return the inputs of the examples at index (M,), cut to a width if given."""
+        types = None if self.types is None else self.types[index, :width]
+        ids, mask = self.ids[index, :width], self.mask[index, :width]
+        return replace(self, ids=ids, mask=mask, types=types)
 
     def at(self, positions: Tensor) -> Inputs:
         """Return one token per example, for a pass that computes only that one."""

@@ -1,0 +1,100 @@
+"""Measure the rows, print the table, and write JSON and a picture."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+from benchmarks.speed.machine import Machine, measure_machine
+from benchmarks.speed.row import Outcome, measured
+from benchmarks.speed.rows import TEXTS, WORK, rows
+
+HEAD = (
+    f"{'work':48} {'ours':>9} {'other':>9} {'ratio':>7} {'aim':>5} {'cores':>7} "
+    f"{'limit':>9} {'from it':>7} {'spread':>11} {'differ':>8}"
+)
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help=f"part of a name: {', '.join(WORK)}")
+    parser.add_argument("--quick", action="store_true", help="fewer texts and repeats")
+    parser.add_argument("--corpora", nargs="+", choices=list(TEXTS), default=list(TEXTS))
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--picture", type=Path, help="a PNG or SVG file")
+    given = parser.parse_args()
+    device = torch.device(given.device)
+    torch.set_num_threads(1)
+    machine = measure_machine(device)
+    print(_described(machine, device))
+    print(HEAD)
+    outcomes = []
+    for row in rows(given.only, given.corpora, device, quick=given.quick):
+        outcome = measured(row, machine, device, repeats=2 if given.quick else 3)
+        outcomes.append(outcome)
+        print(line(outcome), flush=True)
+    if given.json is not None:
+        report = {"machine": asdict(machine), "rows": [as_dict(outcome) for outcome in outcomes]}
+        given.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    if given.picture is not None:
+        from benchmarks.speed.picture import draw
+
+        draw([as_dict(outcome) for outcome in outcomes], given.picture)
+    wrong = [outcome.row.name for outcome in outcomes if not outcome.equal]
+    if wrong:
+        raise SystemExit(f"The two sides gave different numbers: {'; '.join(wrong)}.")
+
+
+def _described(machine: Machine, device: torch.device) -> str:
+    return (
+        f"{platform.processor() or platform.machine()}, {device}, torch {torch.__version__}, one "
+        f"thread: {machine.operations / 1e9:.0f}·10⁹ operations/s of matrix products, "
+        f"{machine.functions / 1e9:.2f}·10⁹ tanh/s, {machine.bytes / 1e9:.1f} GB/s of copies.\n"
+        "Seconds of processor time on one thread, the least of some repeats; `cores`: ratio of "
+        "wall times on all cores; `from it`: ours over the limit."
+    )
+
+
+def line(outcome: Outcome) -> str:
+    """One line of the table."""
+    row = outcome.row
+
+    def shown(value: float | None, form: str = "9.3f") -> str:
+        return f"{value:{form}}" if value is not None else "-".rjust(int(form.split(".")[0]))
+
+    spreads = f"{outcome.ours.spread:.0%}/{outcome.theirs.spread:.0%}"
+    return (
+        f"{row.name:48} {outcome.ours.least:9.3f} {outcome.theirs.least:9.3f} "
+        f"{outcome.ratio:7.1f} {shown(row.least, '5.0f')} {shown(outcome.wall_ratio, '7.1f')} "
+        f"{shown(outcome.limit, '9.4f')} {shown(outcome.from_limit, '7.1f')} {spreads:>11} "
+        f"{outcome.difference:8.0e}{'' if outcome.equal else ' DIFFERENT'}"
+    )
+
+
+def as_dict(outcome: Outcome) -> dict[str, object]:
+    """As written to the JSON file; seconds."""
+    row = outcome.row
+    return {
+        "name": row.name,
+        "against": row.against,
+        "aim": row.least,
+        "ratio": outcome.ratio,
+        "wall_ratio": outcome.wall_ratio,
+        "ours": asdict(outcome.ours),
+        "other": asdict(outcome.theirs),
+        "ours_wall": asdict(outcome.ours_wall),
+        "limit": outcome.limit,
+        "from_limit": outcome.from_limit,
+        "difference": outcome.difference,
+        "equal": outcome.equal,
+    }
+
+
+if __name__ == "__main__":
+    main()

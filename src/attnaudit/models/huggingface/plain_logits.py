@@ -1,0 +1,57 @@
+"""The logits of texts, and of texts without each word, by the model's own attention function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from attnaudit.core.contract import Batch, Record
+from attnaudit.models.huggingface import passes
+from attnaudit.models.interception import last_position
+
+if TYPE_CHECKING:
+    from attnaudit.models.huggingface.model import HuggingFaceModel
+
+# Tokens per pass. On a CPU, what a layer computes then stays in the cache, and texts of similar
+# length need little padding; other devices want more work at once.
+_TOKENS_ON_CPU = 2**9
+_TOKENS_ELSEWHERE = 2**14
+_WHOLE_TEXTS_AT_ONCE = 2**15  # tokens, before words are deleted
+
+
+def read_logits(model: HuggingFaceModel, batch: Batch) -> Tensor:
+    """Return the logits (B,C), texts of similar length in one pass."""
+    inputs, positions = model.model_inputs(batch)
+    length = last_position(inputs.mask) + 1
+    order = length.argsort(descending=True, stable=True)
+    longest_first = length[order].tolist()
+    most = _TOKENS_ON_CPU if inputs.ids.device.type == "cpu" else _TOKENS_ELSEWHERE
+    most = min(most, model.tokens_at_once())
+    parts: list[Tensor] = []
+    start = 0
+    while start < len(order):
+        width = max(longest_first[start], 1)
+        part = order[start : start + max(1, most // width)]
+        out = passes.plain_logits(model.model, inputs.rows(part, width))
+        parts.append(model.decision.logits(out, positions[part]))
+        start += len(part)
+    logits = torch.cat(parts)
+    return torch.empty_like(logits).index_copy(0, order, logits)
+
+
+def leave_out(model: HuggingFaceModel, record: Record) -> Tensor:
+    """Return the logits without each item (B,N,C).
+
+    NaN as in `attnaudit.core.item_deletion`.
+    """
+    batch = record.batch
+    logits = record.logits.new_full((*record.content.shape, record.logits.shape[1]), torch.nan)
+    example, item = (record.content & (record.length > 1)[:, None]).nonzero(as_tuple=True)
+    texts_at_once = max(1, _WHOLE_TEXTS_AT_ONCE // batch.tokens.shape[1])
+    for rows, dropped in zip(example.split(texts_at_once), item.split(texts_at_once), strict=True):
+        if len(rows):  # of texts of one word, nothing would be left
+            shorter = batch.rows(rows).without(record.item_of_token[rows] == dropped[:, None])
+            logits[rows, dropped] = read_logits(model, shorter).to(logits.dtype)
+    return logits
