@@ -107,12 +107,15 @@ def test_broken_json_is_named_by_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("needed", [1, 2])
 def test_only_the_gold_sources_name_who_is_asked_about_and_the_answer(needed: int) -> None:
     for example in simulate(50, sources=6, needed=needed, paraphrase=0.5):
-        assert example.gold is not None and len(example.gold) == needed
+        assert example.gold is not None
+        assert len(example.gold) == needed
         with_answer = [n for n, text in enumerate(example.sources) if example.answer in text]
-        assert len(with_answer) == 1 and with_answer[0] in example.gold
-        person = [word.strip("?") for word in example.question.split()[1:] if word[0].isupper()][0]
+        assert len(with_answer) == 1
+        assert with_answer[0] in example.gold
+        person = next(word.strip("?") for word in example.question.split()[1:] if word[0].isupper())
         naming = [n for n, text in enumerate(example.sources) if person in text]
-        assert len(naming) == 1 and naming[0] in example.gold
+        assert len(naming) == 1
+        assert naming[0] in example.gold
         assert len(set(example.sources)) == 6
         assert (naming == with_answer) == (needed == 1)
 
