@@ -17,6 +17,7 @@ from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.core.module_state import evaluating
 from attnaudit.laws.validate_record import check_record
 from attnaudit.measures.rounding import tie_equal_scores
+from attnaudit.results.questions import EXPLANATION
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Battery:
     words : the vocabulary, by token id, for display.
     device : where to run; None leaves the model and the batches where they are.
     other_models : other trainings that the audits read too; only put into evaluation mode here.
+    card : which questions the results answer: those on an "explanation", or on a "citation".
     """
 
     model: AttentionModel
@@ -43,6 +45,7 @@ class Battery:
     words: Sequence[str] | None = None
     device: torch.device | str | None = None
     other_models: Sequence[AttentionModel] = ()
+    card: str = EXPLANATION
 
     def run(
         self, batches: Iterable[Batch], advance: Callable[[int], None] | None = None

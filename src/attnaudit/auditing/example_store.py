@@ -115,9 +115,23 @@ def example_rows(
                     for name, score in scores.items()
                     if name not in ("attention", "random")
                 ],
+                **_answer(model, record, index),
             }
         )
     return rows
+
+
+def _answer(model: AttentionModel, record: Record, index: int) -> dict[str, Any]:
+    """For a model that answers from sources: the answer's tokens, and their attention to each."""
+    method = getattr(model, "answer_attention", None)
+    if method is None:
+        return {}
+    tokens, weights = method(record, index)
+    counted = record.content[index]
+    return {
+        "answer": tokens,
+        "answer_attention": weights[:, counted].double().flatten().tolist(),
+    }
 
 
 def _furthest_attention(
@@ -160,6 +174,8 @@ def _item_texts(
 
 
 def _query(record: Record, index: int, words: Sequence[str] | None) -> str:
+    if asked := getattr(record.batch, "examples", None):
+        return str(asked[index].question)
     if record.batch.query is None or record.batch.query_mask is None or words is None:
         return ""
     tokens = record.batch.query[index][record.batch.query_mask[index]].tolist()

@@ -27,8 +27,11 @@ EXAMPLE = pa.struct(
         ("furthest_exact", pa.bool_()),
         ("readout", _NUMBERS),
         ("scores", _SCORES),
+        ("answer", pa.list_(pa.string())),
+        ("answer_attention", _NUMBERS),
     ]
 )
+_CITATIONS = ("answer", "answer_attention")  # of answers from sources only
 
 
 def kept_column(ids: Iterable[str], rows: Iterable[dict[str, Any]]) -> pa.Array:
@@ -39,4 +42,7 @@ def kept_column(ids: Iterable[str], rows: Iterable[dict[str, Any]]) -> pa.Array:
 
 def kept_rows(column: pa.ChunkedArray) -> list[dict[str, Any]]:
     """The rows that `kept_column` was given, in the order of the ids."""
-    return column.drop_null().to_pylist()
+    return [
+        {name: value for name, value in row.items() if name not in _CITATIONS or value is not None}
+        for row in column.drop_null().to_pylist()
+    ]

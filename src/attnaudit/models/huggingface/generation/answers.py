@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import torch
 
 from attnaudit.core import progress
 from attnaudit.core.module_state import evaluating
 from attnaudit.data.citations import CitationExample
-from attnaudit.models.huggingface.generation.model import GenerationModel
+
+if TYPE_CHECKING:
+    from attnaudit.models.huggingface.generation.model import GenerationModel
 
 
 def with_answers(

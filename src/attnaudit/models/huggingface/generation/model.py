@@ -18,8 +18,10 @@ from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError
 from attnaudit.data.citations import FIRST_SOURCE, CitationBatch, CitationExample
 from attnaudit.data.citations.batch import padded
+from attnaudit.models.answer_logits import two_logits
 from attnaudit.models.huggingface.generation import answer_passes
 from attnaudit.models.huggingface.generation.answer_passes import Sequences, in_groups
+from attnaudit.models.huggingface.generation.answers import with_answers
 from attnaudit.models.huggingface.generation.prompt import Prompt
 from attnaudit.models.huggingface.generation.source_attention import CROSS, SELF, SourceTape
 
@@ -103,6 +105,14 @@ class GenerationModel:
             _batch([examples[i] for i in part], [encoded[i] for i in part]).to(self.model.device)  # type: ignore[misc]
             for part in in_groups(sizes, _TOKENS_AT_ONCE)
         ]
+
+    def with_answers(
+        self, examples: Sequence[CitationExample], *, max_new_tokens: int, show_progress: bool
+    ) -> list[CitationExample]:
+        """The examples, those without an answer with the model's own."""
+        return with_answers(
+            self, examples, max_new_tokens=max_new_tokens, show_progress=show_progress
+        )
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         """Run the model on a batch; `embeddings` (B,T,E) replace the prompt's own."""
@@ -189,6 +199,14 @@ class GenerationModel:
         per_token = (slope * inputs.detach()).sum(-1)
         belongs = _one_hot(item, record.content.shape[1])
         return (per_token[:, None].to(belongs) @ belongs)[:, 0]
+
+    def answer_attention(self, record: Record, at: int) -> tuple[list[str], Tensor]:
+        """The answer's A tokens as text, and the attention (A,N) that each was predicted with."""
+        batch = _citations(record.batch)
+        size = int(_required(batch.answer_mask)[at].sum())
+        tokens = _required(batch.answer)[at, :size].tolist()
+        texts = [self.tokenizer.decode([token]) for token in tokens]
+        return texts, record.state.masses[at].detach().mean(0)[:size]
 
     def spell(self, record: Record, at: int) -> list[str]:
         """The text of each item of example `at`."""
@@ -280,18 +298,6 @@ class GenerationModel:
     ) -> CitationBatch:
         encoded = [self.prompt.encode(each, with_question=with_question) for each in examples]
         return _batch(examples, encoded).to(record.alpha.device)  # type: ignore[return-value]
-
-
-def two_logits(log_prob: Tensor) -> Tensor:
-    """ln p and ln(1 - p) of (…,) as (…,2); finite also for p = 1.
-
-    Examples
-    --------
-    >>> two_logits(torch.tensor([-0.5])).log_softmax(-1)[:, 0].item()
-    -0.5
-    """
-    tiny = torch.finfo(log_prob.dtype).tiny
-    return torch.stack([log_prob, (-torch.expm1(log_prob)).clamp_min(tiny).log()], -1)
 
 
 def _citations(batch: Batch) -> CitationBatch:
