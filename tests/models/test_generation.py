@@ -73,6 +73,21 @@ def test_kept_sources_are_plain_forward_passes_on_shorter_prompts(model: Any) ->
     assert float(without[order[0], FIRST_SOURCE + 1]) == pytest.approx(expected, abs=1e-5)
 
 
+def test_prompts_that_begin_alike_are_run_from_where_they_differ(
+    monkeypatch: pytest.MonkeyPatch, model: Any
+) -> None:
+    assert model.shares_prefixes == (model.decoder_start is None)
+    (batch,) = model.batches([EXAMPLES[0]])
+    keep = torch.zeros(1, 8, 6, dtype=torch.bool)
+    for number in range(8):
+        for bit in range(3):
+            keep[0, number, FIRST_SOURCE + bit] = bool(number >> bit & 1)
+    found = model.keep_only(model.read(batch), keep)
+    monkeypatch.setattr(model, "shares_prefixes", False)
+    expected = model.keep_only(model.read(batch), keep)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+
+
 def test_the_weights_are_the_models_own_attention(model: Any) -> None:
     example = EXAMPLES[0]
     (batch,) = model.batches([example])

@@ -36,7 +36,7 @@ def lds(
     *,
     samples: int = 32,
 ) -> Values:
-    """Spearman's correlation over random sets of sources (Park et al. 2023, Cohen-Wang et al. 2024).
+    """Spearman's rho over random sets of sources (Park et al. 2023, Cohen-Wang et al. 2024).
 
     None of the sets was used to fit the surrogate.
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from attnaudit.core.errors import InputError
+from attnaudit.core.tolerance import tolerance_of
 from attnaudit.data.citations import CitationExample
 from attnaudit.models.huggingface.decision import LM_HEADS
 from attnaudit.models.huggingface.generation import answer_passes, source_attention
 from attnaudit.models.huggingface.generation.model import GenerationModel
 from attnaudit.models.huggingface.generation.prompt import INSTRUCTION, Prompt
+from attnaudit.models.huggingface.generation.shared_prefixes import shared_prefix_log_probs
 from attnaudit.models.huggingface.generation.source_attention import CROSS, ENCODER, SELF
 from attnaudit.models.huggingface.length_limit import length_limit
 from attnaudit.models.huggingface.probing import CROSS_ATTENTION, input_embedding
 
 _TRIAL = CitationExample("trial", ("The film was good.", "It was dull."), "Was it good?", "good")
+_SHORTER = replace(_TRIAL, sources=_TRIAL.sources[:1])
 Choose = Callable[..., list[int]]
 
 
@@ -66,12 +70,33 @@ def wrap_generation(
         max_length=None,
     )
     wrapped.layer_count, head_count = _trial(wrapped)
+    wrapped.shares_prefixes = start is None and _shares_prefixes(wrapped)
     chosen_layers = choose(layers, wrapped.layer_count, "layer", "last")
     chosen_heads = choose(heads, head_count, "head", None)
     wrapped.row_numbers = tuple((layer, head) for layer in chosen_layers for head in chosen_heads)
     wrapped.head_count = head_count
     wrapped.max_length = length_limit(model, tokenizer, max_length)
     return wrapped
+
+
+def _shares_prefixes(model: GenerationModel) -> bool:
+    """Whether prompts that are run from where they differ give what they give when run whole."""
+    batches = [model.batches([each])[0] for each in (_TRIAL, _SHORTER)]
+    try:
+        found = shared_prefix_log_probs(model.model, batches)
+    except (RuntimeError, ValueError, TypeError, AttributeError, NotImplementedError):
+        return False  # this family keeps its keys and values otherwise: prompts are run whole
+    with torch.no_grad():
+        expected = [
+            answer_passes.token_log_probs(
+                model.model, batch, answer_passes.sequences_of(batch, None)
+            )[0][0]
+            for batch in batches
+        ]
+    return all(
+        bool((one - other).abs().max() <= tolerance_of(other))
+        for one, other in zip(found, expected, strict=True)
+    )
 
 
 def _kinds(model: Any) -> dict[int, str]:

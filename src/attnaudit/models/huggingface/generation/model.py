@@ -23,6 +23,7 @@ from attnaudit.models.huggingface.generation import answer_passes
 from attnaudit.models.huggingface.generation.answer_passes import Sequences, in_groups
 from attnaudit.models.huggingface.generation.answers import with_answers
 from attnaudit.models.huggingface.generation.prompt import Prompt
+from attnaudit.models.huggingface.generation.shared_prefixes import shared_prefix_log_probs
 from attnaudit.models.huggingface.generation.source_attention import CROSS, SELF, SourceTape
 
 _TOKENS_AT_ONCE = 2**10
@@ -60,6 +61,7 @@ class GenerationModel:
         self.tokenizer = prompt.tokenizer
         self.row_numbers = tuple(rows)  # (layer, head) of each row
         self.layer_count, self.head_count = layer_count, 1
+        self.shares_prefixes = False  # whether prompts that begin alike can be run together
         self.decoder_start, self.max_length = decoder_start, max_length
 
     @property
@@ -150,11 +152,8 @@ class GenerationModel:
         wanted = [(b, tuple(each)) for b, several in enumerate(sets) for each in several]
         missing = list(dict.fromkeys(w for w in wanted if w[1] not in state.known[w[0]]))
         shorter = [_dropped(batch, index, kept) for index, kept in missing]
-        lengths = [int(each.mask.sum()) for each in shorter]
-        for part in in_groups(lengths, _TOKENS_AT_ONCE):
-            together = _joined([shorter[i] for i in part])
-            for i, value in zip(part, self.log_probs(together).tolist(), strict=True):
-                state.known[missing[i][0]][missing[i][1]] = value
+        for (index, kept), value in zip(missing, self._log_probs_of_each(shorter), strict=True):
+            state.known[index][kept] = value
         found = [state.known[b][kept] for b, kept in wanted]
         values = torch.tensor(found, dtype=record.logits.dtype, device=record.logits.device)
         return two_logits(values.view(keep.shape[:2]))
@@ -188,6 +187,24 @@ class GenerationModel:
             self.model, batch, sequences, embedding=embedding, embeddings=embeddings
         )
         return _mean_of_span(found, batch)
+
+    def _log_probs_of_each(self, prompts: Sequence[CitationBatch]) -> list[float]:
+        """Mean log-probability of the span, of batches of one prompt each."""
+        if self.shares_prefixes and self.model.device.type == "cpu":
+            per_token = shared_prefix_log_probs(self.model, prompts)
+            return [
+                float(_mean_of_span(each[None], prompt)[0])
+                for each, prompt in zip(per_token, prompts, strict=True)
+            ]
+        values = [0.0] * len(prompts)
+        lengths = [int(each.mask.sum()) for each in prompts]
+        for part in in_groups(lengths, _TOKENS_AT_ONCE):
+            together = _joined([prompts[i] for i in part])
+            with torch.no_grad():
+                found = self.log_probs(together).tolist()
+            for i, value in zip(part, found, strict=True):
+                values[i] = value
+        return values
 
     def input_gradient(self, record: Record) -> Tensor:
         """Input × gradient of the mean log-probability, summed over each source (B,N), signed."""
