@@ -110,6 +110,9 @@ def test_top_source_and_contributions_are_differences_of_plain_passes(
         found = CITATION_AUDITS["top_source"](model, record, {"mine": score}, 0, k=k)
         expected = full - log_prob_with(model, record, kept)
         assert float(found["mine", "drop"]) == pytest.approx(expected, abs=1e-5)
+        others = [log_prob_with(model, record, rest) for rest in combinations(range(6), 6 - k)]
+        chance = full - sum(others) / len(others)
+        assert float(found["", "chance"]) == pytest.approx(chance, abs=1e-5)
     closed = log_prob_with(model, record, ())
     expected = [
         max(
@@ -202,6 +205,7 @@ def test_two_sources_that_say_the_same_were_both_used() -> None:
     scores = {f"source {n}": torch.eye(6)[None, FIRST_SOURCE + n] for n in range(3)}
     found = CITATION_AUDITS["source_use"](model, record, scores, 0)
     assert [float(found[name, "used_cited"]) for name in scores] == [1.0, 0.0, 1.0]
+    assert float(found["", "chance"]) == pytest.approx(2 / 3)
 
 
 def test_the_shares_of_attention_sum_to_one(model: Any, record: Record) -> None:

@@ -12,6 +12,7 @@ from attnaudit.audits.furthest import alternative
 from attnaudit.audits.heatmap import weight_on_marks
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.data.sampling import sampled
+from attnaudit.measures.citations.attention import shuffled_order
 from attnaudit.results.audit_names import resolve_audit_name
 
 MOST_TOKENS = 200_000  # kept in all, unless the number of examples is given
@@ -115,14 +116,19 @@ def example_rows(
                     for name, score in scores.items()
                     if name not in ("attention", "random")
                 ],
-                **_answer(model, record, index),
+                **_answer(model, record, index, seed if "attention_shuffled" in scores else None),
             }
         )
     return rows
 
 
-def _answer(model: AttentionModel, record: Record, index: int) -> dict[str, Any]:
-    """For a model that answers from sources: the answer's tokens, and their attention to each."""
+def _answer(
+    model: AttentionModel, record: Record, index: int, seed: int | None
+) -> dict[str, Any]:
+    """For a model that answers from sources: the answer's tokens, and their attention to each.
+
+    seed: of the other order of the sources; None if there was none.
+    """
     method = getattr(model, "answer_attention", None)
     if method is None:
         return {}
@@ -131,6 +137,9 @@ def _answer(model: AttentionModel, record: Record, index: int) -> dict[str, Any]
     return {
         "answer": tokens,
         "answer_attention": weights[:, counted].double().flatten().tolist(),
+        "shuffled_order": None
+        if seed is None
+        else [source for source in shuffled_order(record, seed)[index].tolist() if source >= 0],
     }
 
 

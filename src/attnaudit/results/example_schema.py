@@ -29,9 +29,10 @@ EXAMPLE = pa.struct(
         ("scores", _SCORES),
         ("answer", pa.list_(pa.string())),
         ("answer_attention", _NUMBERS),
+        ("shuffled_order", pa.list_(pa.int64())),
     ]
 )
-_CITATIONS = ("answer", "answer_attention")  # of answers from sources only
+_CITATIONS = ("answer", "answer_attention", "shuffled_order")  # of answers from sources only
 
 
 def kept_column(ids: Iterable[str], rows: Iterable[dict[str, Any]]) -> pa.Array:

@@ -41,16 +41,16 @@ DOUBLED = math.log(2)  # the least gain: the sources double the probability of t
             ),
             "closed_book": Metric("probability per token without any source", 0.0, 1.0),
             "known_without": Metric("the sources are not needed", 0.0, 1.0),
-            "used_cited": Metric(
-                "the cited source was used", "used_cited@random", "from_sources", SHARE
-            ),
-            "used_other": Metric("another source was used", 0.0, "used_other@random", SHARE),
+            "used_cited": Metric("the cited source was used", 0.0, "from_sources", SHARE),
+            "used_other": Metric("another source was used", 0.0, "from_sources", SHARE),
             "cited_used": Metric(
-                "the cited source was used, of the answers that come from sources",
-                "cited_used@random",
+                "the cited source was used, of the answers that come from sources; floor: any "
+                "source",
+                "chance",
                 1.0,
                 SHARE,
             ),
+            "chance": Metric("share of the sources that were used", 0.0, 1.0),
         },
     )
 )
@@ -95,6 +95,8 @@ def source_use(
     }
     best = contributed.nan_to_num(-torch.inf).amax(-1, keepdim=True)
     used = (contributed >= least_share * best) & (best > 0)
+    share = (used & record.content).sum(-1) / record.length.double()
+    values["", "chance"] = share.masked_fill(from_sources == 0, torch.nan)
     for name, score in scores.items():
         cited = share_of_top(score, record, used.double())
         values[name, "used_cited"] = cited * from_sources
