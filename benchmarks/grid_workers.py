@@ -9,6 +9,7 @@ import os
 import tempfile
 import time
 
+from attnaudit.core.tasks import Workers
 from attnaudit.training import grid
 
 # One thread per process in both, so that a worker is the same however many there are.
@@ -26,7 +27,7 @@ def seconds_with(workers: int) -> float:
     """Wall time of the whole grid in a new folder."""
     with tempfile.TemporaryDirectory() as out:
         started = time.perf_counter()
-        made = grid(SPEC, out, workers=workers, threads=1, show_progress=False)
+        made = grid(SPEC, out, workers=Workers(workers, threads=1), show_progress=False)
         assert len(made.of("done")) == len(made.cells), made
         return time.perf_counter() - started
 

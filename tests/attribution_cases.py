@@ -15,9 +15,9 @@ from torch import Tensor, nn
 
 from attnaudit.core import masking
 from attnaudit.core.contract import Batch, Record
-from attnaudit.core.special_tokens import END
 from attnaudit.measures import MEASURES
 from random_models import random_model, short_texts
+from word_pairs import random_matrices, word_pairs
 
 TEXTS = ([5, 6, 7, 8, 9, 10], [12, 5, 5, 13], [7, 14], [15], [20, 21, 22, 23, 24])
 
@@ -37,21 +37,14 @@ class Pairs:
     """Every two words are one item; start and end belong to none. Holds modules, is none."""
 
     def __init__(self) -> None:
-        draw = torch.Generator().manual_seed(1)
-        self.table, self.inner, self.score, self.out = (
-            torch.randn(*shape, generator=draw, dtype=torch.float64)
-            for shape in ((30, 4), (4, 5), (5, 1), (5, 2))
+        self.table, self.inner, self.score, self.out = random_matrices(
+            (30, 4), (4, 5), (5, 1), (5, 2)
         )
         self.bend = nn.Tanh()
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         embeddings = self.table[batch.tokens] if embeddings is None else embeddings
-        place = torch.arange(batch.tokens.shape[1]).expand_as(batch.tokens)
-        item_of_token = torch.where(
-            batch.tokens > END, (place - 1).div(2, rounding_mode="floor"), -1
-        )
-        items = max(int(item_of_token.max()) + 1, 1)
-        belongs = (item_of_token[:, None] == torch.arange(items)[:, None]).double()  # (B,N,T)
+        item_of_token, belongs = word_pairs(batch)
         content = belongs.any(-1)
         hidden = belongs @ self.bend(embeddings @ self.inner)
         alpha = masking.softmax((hidden @ self.score)[..., 0], content)[:, None]

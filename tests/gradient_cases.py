@@ -14,8 +14,8 @@ from torch import Tensor
 
 from attnaudit.core import masking
 from attnaudit.core.contract import Batch, Record
-from attnaudit.core.special_tokens import END
 from random_models import random_model, short_texts
+from word_pairs import random_matrices, word_pairs
 
 STEP = 1e-5
 
@@ -38,20 +38,13 @@ class Pairs:
     """Every two words are one item; start and end belong to none. No readout, two rows."""
 
     def __init__(self) -> None:
-        draw = torch.Generator().manual_seed(1)
-        self.table, self.inner, self.score, self.out = (
-            torch.randn(*shape, generator=draw, dtype=torch.float64)
-            for shape in ((30, 4), (4, 5), (5, 2), (10, 3))
+        self.table, self.inner, self.score, self.out = random_matrices(
+            (30, 4), (4, 5), (5, 2), (10, 3)
         )
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         embeddings = self.table[batch.tokens] if embeddings is None else embeddings
-        place = torch.arange(batch.tokens.shape[1]).expand_as(batch.tokens)
-        item_of_token = torch.where(
-            batch.tokens > END, (place - 1).div(2, rounding_mode="floor"), -1
-        )
-        items = max(int(item_of_token.max()) + 1, 1)
-        belongs = (item_of_token[:, None] == torch.arange(items)[:, None]).double()  # (B,N,T)
+        item_of_token, belongs = word_pairs(batch)
         content = belongs.any(-1)
         hidden = (belongs @ (embeddings @ self.inner).tanh()) ** 2 - 1
         hidden = hidden + hidden.cumsum(1) / 3

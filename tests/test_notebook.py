@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 import sys
 import tomllib
@@ -14,19 +13,10 @@ from typing import Any
 import nbformat
 import pytest
 
+from tool_modules import load_tool
+
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = ROOT / "examples" / "audit_your_model.ipynb"
-
-
-def runner() -> Any:
-    spec = importlib.util.spec_from_file_location(
-        "run_notebook", ROOT / "tools" / "run_notebook.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def shown(cell: Any) -> str:
@@ -54,7 +44,9 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         small = small.replace(many, few)
     (tmp_path / NOTEBOOK.name).write_text(small, encoding="utf-8")
     (tmp_path / "finetune_minilm.py").symlink_to(ROOT / "examples" / "finetune_minilm.py")
-    done = code_cells(runner().run_notebook(tmp_path / NOTEBOOK.name, tmp_path / "done.ipynb"))
+    done = code_cells(
+        load_tool("run_notebook").run_notebook(tmp_path / NOTEBOOK.name, tmp_path / "done.ipynb")
+    )
     assert all(cell.execution_count for cell in done)
     (card,) = [cell for cell in done if "attnaudit.audit(" in cell.source]
     assert "does it point at what the model uses?" in shown(card)

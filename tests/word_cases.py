@@ -12,6 +12,7 @@ from torch import Tensor
 from attnaudit.core import masking
 from attnaudit.core.contract import Batch, Record
 from attnaudit.models import Architecture, Attentive, build
+from word_pairs import random_matrices, word_pairs
 
 START, END = 1, 2
 
@@ -97,19 +98,13 @@ class Pairs:
     """Every two words are one item, start and end none; signs within an item differ."""
 
     def __init__(self) -> None:
-        draw = torch.Generator().manual_seed(1)
-        self.table, self.inner, self.score, self.out = (
-            torch.randn(*shape, generator=draw, dtype=torch.float64)
-            for shape in ((30, 4), (4, 5), (5, 1), (5, 2))
+        self.table, self.inner, self.score, self.out = random_matrices(
+            (30, 4), (4, 5), (5, 1), (5, 2)
         )
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         embeddings = self.table[batch.tokens] if embeddings is None else embeddings
-        place = torch.arange(batch.tokens.shape[1]).expand_as(batch.tokens)
-        words = batch.tokens > END
-        item_of_token = torch.where(words, (place - 1).div(2, rounding_mode="floor"), -1)
-        items = max(int(item_of_token.max()) + 1, 1)
-        belongs = (item_of_token[:, None] == torch.arange(items)[:, None]).double()  # (B,N,T)
+        item_of_token, belongs = word_pairs(batch)
         content = belongs.any(-1)
         # Through another function of each token before they are added: the pair is no plain sum.
         hidden = (belongs @ (embeddings @ self.inner).tanh()) ** 2 - 1

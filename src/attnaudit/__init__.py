@@ -6,9 +6,9 @@
 >>> results.card()  # doctest: +SKIP
 >>> results.to_html("audit.html")  # doctest: +SKIP
 
-Any object with the methods `read` and `decode` is a model too. What a command of the command line
-does, a function of the same name does: `audit_files`, `run`, `compare`, `gate` and `verify` here,
-others in `attnaudit.training`, `attnaudit.papers` and `attnaudit.report`.
+Any object with the methods `read` and `decode` is a model too. Whatever a command of the command
+line does, one function does: `run`, `compare`, `gate` and `verify` here, `audit_files` for the
+command `audit`, others in `attnaudit.training`, `attnaudit.papers` and `attnaudit.report`.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from attnaudit.core.tasks import Workers
 from attnaudit.results import store
 from attnaudit.results.checksums import verify_folder
 from attnaudit.training import grid, status
@@ -63,7 +64,7 @@ def slow_toml(folder: Path, seconds: float) -> str:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     out = tmp_path_factory.mktemp("undisturbed")
-    grid(TINY, out, threads=1, show_progress=False)
+    grid(TINY, out, workers=Workers(threads=1), show_progress=False)
     return tables(out)
 
 

@@ -163,6 +163,10 @@ COMMANDS: dict[tuple[str, str], tuple[str, Arguments]] = {
         "skipped",
         lambda run, model, data: [],
     ),  # its runs are run's, its table a table's: tested there
+    ("vectors", "--out"): (
+        "skipped",
+        lambda run, model, data: [],
+    ),  # takes names that end in .npz only: tests/data/test_trained_vectors.py
 }
 
 
@@ -552,7 +556,8 @@ def test_force_keeps_a_corpus_audit_of_the_same_model_and_names_one_that_no_long
     assert (folder / "fits" / "corpus_audit.json").is_file()
     capsys.readouterr()
     monkeypatch.setattr(
-        "attnaudit.training.runner.still_fits", lambda findings, draft: findings.name == "fits"
+        "attnaudit.training.run_directory.still_fits",
+        lambda findings, draft: findings.name == "fits",
     )
     assert call([*line, "--force"], monkeypatch) == 0
     assert (folder / "fits").is_dir()

@@ -138,6 +138,18 @@ def test_ctrl_c_is_for_the_parent_to_handle(tmp_path: Path) -> None:
     assert (outcome.error, outcome.attempts) == (None, 1)
 
 
+def run_script(script: Path) -> subprocess.CompletedProcess[str]:
+    """Run a Python file in a process of its own."""
+    return subprocess.run(
+        [sys.executable, str(script)],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
 def test_an_iterator_that_is_left_open_does_not_keep_the_program_from_ending(
     tmp_path: Path,
 ) -> None:
@@ -149,14 +161,7 @@ def test_an_iterator_that_is_left_open_does_not_keep_the_program_from_ending(
         "    print(next(kept).error)\n",
         encoding="utf-8",
     )
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    done = run_script(script)
     assert (done.returncode, done.stdout, done.stderr) == (0, "None\n", "")
 
 
@@ -205,14 +210,7 @@ def test_workers_that_cannot_start_are_an_error_that_says_why(tmp_path: Path) ->
         "    print(error)\n",
         encoding="utf-8",
     )
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_script(script)
     assert "Worker processes cannot be started" in done.stdout
     assert "if __name__ == '__main__':" in done.stdout
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
@@ -12,20 +11,12 @@ from attnaudit.papers.catalogue import find_items
 from attnaudit.papers.comparison import as_frame, compare
 from attnaudit.papers.item import Number
 from attnaudit.report.tables.formats import csv_text
-
-ROOT = Path(__file__).parents[2]
+from tool_modules import load_tool
 
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "reproduction_page", ROOT / "tools" / "reproduction_page.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_tool("reproduction_page")
 
 
 def test_the_page_is_up_to_date(tool: ModuleType) -> None:

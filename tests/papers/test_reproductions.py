@@ -13,10 +13,10 @@ from attnaudit.cli.main import app
 from attnaudit.core.errors import InputError
 from attnaudit.papers import item_list, reproduce
 from attnaudit.papers.catalogue import PAPERS, find_items
-from attnaudit.papers.comparison import JUDGED, NUMBERS
+from attnaudit.papers.comparison import JUDGED, NUMBERS, as_frame, compare
 from attnaudit.papers.grid_tables import as_grid
-from attnaudit.papers.item import Plan
-from attnaudit.papers.jain_wallace_2019 import models
+from attnaudit.papers.item import Number, Plan
+from attnaudit.papers.jain_wallace_2019.trained_models import models
 from attnaudit.papers.published import published
 from attnaudit.papers.reproductions import _corpus
 from attnaudit.training import grid
@@ -152,6 +152,17 @@ def test_a_corpus_counts_as_the_preset_prepares_it() -> None:
     ((_, other),) = find_items("serrano_smith_2019", ["table2"])
     numbers = published("serrano_smith_2019_table2")
     assert not (numbers["dataset"] == _corpus(other, "imdb")).any()  # another corpus
+
+
+def test_a_claim_is_judged_on_the_corpora_that_the_paper_makes_it_for() -> None:
+    ((_, item),) = find_items("jain_wallace_2019", ["claim_diabetes"])
+    assert _corpus(item, "mimic:task=diabetes") is not None
+    assert _corpus(item, "sst") is None
+    claimed = Number("tvd", 0.2, claim=(0.1, 1.0))
+    ours = as_frame([("any", seed, claimed) for seed in range(3)])
+    assert compare(item, ours, "mimic:task=diabetes")["verdict"].tolist() == ["reproduced"]
+    elsewhere = compare(item, ours, None)
+    assert (elsewhere["verdict"].tolist(), elsewhere["claim"].tolist()) == ([""], [""])
 
 
 def test_tables_of_a_grid_must_be_complete() -> None:

@@ -12,7 +12,8 @@ from scipy import stats
 
 from attnaudit.papers.comparison import as_frame, compare, not_run
 from attnaudit.papers.item import Item, Number, Plan
-from attnaudit.papers.verdict import FEWEST, judge, judge_claim, over_trainings, spread_of
+from attnaudit.papers.verdict import FEWEST, judge, judge_claim, spread_of
+from attnaudit.statistics.seeds import over_trainings
 
 NAN = math.nan
 

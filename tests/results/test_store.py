@@ -22,6 +22,7 @@ from attnaudit.data.reading.fingerprint import fingerprint
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results import checksums, store
 from attnaudit.results.checksums import json_safe
+from attnaudit.results.run_names import run_name
 from attnaudit.training.checkpoint import load
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.runner import run_experiment
@@ -204,7 +205,7 @@ def test_an_impossible_folder_is_rejected_before_the_work(tmp_path: Path) -> Non
 
 def test_run_names_depend_on_every_choice() -> None:
     names = {
-        store.run_name(made.choices())
+        run_name(made.choices())
         for made in (
             cell(),
             cell(1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnaudit.results import store
+from attnaudit.results.run_names import run_name
 from attnaudit.training.experiment import make_experiment
 
 
@@ -37,5 +37,5 @@ def test_stored_names_stay_those_of_earlier_versions() -> None:
     assert (choices["illustrated"], choices["recipe"]["good_enough"]) == (3, 0.5)
     assert not {"keep_examples", "architecture"} & set(choices)
     assert "target_score" not in choices["recipe"]
-    name = store.run_name(make_experiment("keyword", encoder="average", epochs=1).choices())
+    name = run_name(make_experiment("keyword", encoder="average", epochs=1).choices())
     assert name == "keyword-average-additive-softmax-seed_0-520396b1"

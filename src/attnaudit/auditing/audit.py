@@ -55,7 +55,7 @@ def audit(
     show_progress: bool = True,
     illustrated: int | None = None,
 ) -> Results:
-    """May I show this model's attention as an explanation? Run audits and measures on a model.
+    """Audit a model's attention: may it be shown as an explanation?
 
     Parameters
     ----------
@@ -92,13 +92,14 @@ def audit(
     keep_examples : int, optional
         Number of examples kept whole for the report; by default all, up to 200,000 tokens.
     out : str or Path, optional
-        A new folder for the results. The audit is then done in parts, which are kept in OUT.parts
-        until it is finished: called again with the same arguments, it goes on where it stopped.
+        A new folder for the results. The audit is then done in shards, whose values are kept in
+        OUT.parts until it is finished: called again with the same arguments, it resumes.
     force : bool, default False
         Replace results that are in the folder already.
     tokens_per_shard : int, optional
         Size of a part, in tokens; values depend on it by rounding only.
     show_progress : bool, default True
+        Show a progress bar.
     illustrated : int, optional
         Deprecated name of `keep_examples`.
 

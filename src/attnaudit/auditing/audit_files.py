@@ -106,7 +106,11 @@ def audit_files(
     >>> results = audit_files("my-model", "reviews.csv", sample=200)  # doctest: +SKIP
     >>> print(results.card())  # doctest: +SKIP
     """
-    model_dir, data, folders = Path(model_dir), Path(data), [Path(each) for each in other_models]
+    model_dir, data, folders = (
+        Path(model_dir),
+        Path(data),
+        [Path(folder) for folder in other_models],
+    )
 
     def say(message: str | None) -> None:
         if message is not None and on_message is not None:
@@ -176,9 +180,11 @@ def audit_files(
             log.phase("writing")
             choices = {**options, "sample": sample, "seed": seed}
             threads = torch.get_num_threads()
-            said = log.text(f"{about['model']} on {about['file']}", choices, versions(), threads)
+            log_text = log.text(
+                f"{about['model']} on {about['file']}", choices, versions(), threads
+            )
             try:
-                save_results(results, Path(out), force=force, was_free=True, log=said)
+                save_results(results, Path(out), force=force, was_free=True, log=log_text)
             except OutputError as error:
                 error.results = replace(results, columns=results.columns.in_memory())
                 raise

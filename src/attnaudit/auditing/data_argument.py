@@ -45,7 +45,7 @@ def _read_batches(
     columns: Mapping[str, str | None],
 ) -> list[Batch]:
     data = _as_list(data)
-    if isinstance(data, list) and all(isinstance(each, Batch) for each in data):
+    if isinstance(data, list) and all(isinstance(batch, Batch) for batch in data):
         _check_no_columns(columns)
         if labels is not None:
             raise InputError("labels go with texts. Batches hold their own: Batch(labels=…).")
@@ -70,7 +70,7 @@ def _read_batches(
         raise InputError("Labels were given twice: as labels= and as label=. Leave one out.")
     known = table.labels(getattr(model, "class_names", None)) if labels is None else list(labels)
     try:
-        return make_batches([each.text for each in table.texts], known)
+        return make_batches([text.text for text in table.texts], known)
     except ItemErrors as error:
         index, problem = next(iter(error.problems.items()))
         raise InputError(f"{table.texts[index].where}: {problem}") from error

@@ -152,18 +152,18 @@ def _with_strict(
     """
     FIDELITY.check("fidelity", fidelity)
     if fidelity != "corrected" or record.readout is None:
-        found = alternative(model, record, seed, epsilon=epsilon, fidelity=fidelity)
-        _, jsd, upper, _ = found
+        answer = alternative(model, record, seed, epsilon=epsilon, fidelity=fidelity)
+        _, jsd, upper, _ = answer
         same = strict >= _SAME * epsilon
-        return found, jsd.where(same, torch.nan), upper.where(same, torch.nan)
+        return answer, jsd.where(same, torch.nan), upper.where(same, torch.nan)
     # Both in one call: much of its cost does not depend on the number of examples.
     both = _exact(record, torch.stack([torch.full_like(strict, epsilon), strict]))
     (alpha, _), (jsd, strict_jsd), (upper, strict_upper), (is_exact, _) = (
         part.chunk(2) for part in (both.alpha, both.jsd, both.upper, both.exact)
     )
-    found = (alpha[:, None], jsd, upper, is_exact)
-    _ANSWERS.setdefault(record, {})[id(model), seed, epsilon, fidelity] = found
-    return found, torch.minimum(strict_jsd, jsd), torch.minimum(strict_upper, upper)
+    answer = (alpha[:, None], jsd, upper, is_exact)
+    _ANSWERS.setdefault(record, {})[id(model), seed, epsilon, fidelity] = answer
+    return answer, torch.minimum(strict_jsd, jsd), torch.minimum(strict_upper, upper)
 
 
 def alternative(

@@ -130,7 +130,7 @@ def beam_search(
     kept = max(1, min(width, passes // (levels * (step + width))))
     pool = max(step + width, passes // (levels * kept))
     states = torch.zeros(1, words, dtype=torch.bool)
-    found: list[float] = []
+    odds_reached: list[float] = []
     while int(states[0].sum()) < size:
         added = min(step, size - int(states[0].sum()))
         owner, word = _extensions(states, by_promise, pool)
@@ -143,11 +143,11 @@ def beam_search(
             children = _blocks(goal, states, owner, word, odds, added, width)
             odds = yield goal.to_delete(children)
         if int(children[0].sum()) == size:
-            found.append(goal.best(odds))
+            odds_reached.append(goal.best(odds))
         states = _distinct(children[goal.order(odds)], kept)
     by_singles = torch.zeros(1, words, dtype=torch.bool).index_fill(1, by_promise[:size], True)
-    found.append(goal.best((yield goal.to_delete(by_singles))))
-    return max(found) if goal.highest else min(found)
+    odds_reached.append(goal.best((yield goal.to_delete(by_singles))))
+    return max(odds_reached) if goal.highest else min(odds_reached)
 
 
 def _singles(goal: Goal, words: int) -> Search[Tensor]:

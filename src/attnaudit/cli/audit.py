@@ -55,8 +55,8 @@ def audit(
     label_column: Annotated[
         str | None,
         typer.Option(
-            help="Column of the labels, by name or number of the model's classes. Optional; "
-            "without labels there is no accuracy."
+            help="Column of the labels, which are names or numbers of the model's classes. "
+            "Optional; without labels there is no accuracy."
         ),
     ] = None,
     pair_column: Annotated[

@@ -54,8 +54,8 @@ def find_target(target: str, seed: int) -> tuple[AttentionModel, Batch]:
             f"{target!r} is not a run directory. Give one, glass:oracle, or package.module:name of "
             "a model in your own code."
         )
-    made = _call_if_factory(target, registry.imported(target, "model"))
-    model, batch = made if isinstance(made, tuple) else (made, None)
+    target_value = _call_if_factory(target, registry.imported(target, "model"))
+    model, batch = target_value if isinstance(target_value, tuple) else (target_value, None)
     if not isinstance(model, AttentionModel):
         raise InputError(
             f"{target} is not a model: expected an object with the methods "

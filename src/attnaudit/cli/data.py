@@ -1,7 +1,8 @@
-"""`attnaudit data`: list the corpora, download one, describe one."""
+"""`attnaudit data`: list the corpora, download one, describe one, train vectors on one."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -66,8 +67,8 @@ def get(
         typer.echo(f"{name} needs no files." + (f" {about.steps}" if about and about.steps else ""))
         return
     folder = data_folder(data_dir or context.obj)
-    if (found := about.look(folder)) is not None:
-        typer.echo(f"{name} is already here: {found}")
+    if (place := about.look(folder)) is not None:
+        typer.echo(f"{name} is already here: {place}")
         return
     if not about.downloads:
         typer.echo(
@@ -117,3 +118,34 @@ def describe(
     from attnaudit.data.describe import describe
 
     show_description(describe(choice, data_dir=data_dir or context.obj))
+
+
+@app.command()
+def vectors(
+    context: typer.Context,
+    choice: Annotated[
+        str,
+        typer.Argument(metavar="NAME[:OPTIONS]", help="A dataset: mimic:task=anemia, reviews.csv."),
+    ],
+    out: Annotated[Path, typer.Option(help="The .npz file to write, for --vectors.")],
+    size: Annotated[int, typer.Option(min=1, help="Numbers per word.")] = 300,
+    window: Annotated[
+        int, typer.Option(min=1, help="Words on either side that a word predicts.")
+    ] = 5,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the training texts.")] = 5,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    data_dir: DataDir = None,
+) -> None:
+    """Train word vectors on the training texts of a dataset (word2vec, by gensim).
+
+    Jain & Wallace 2019 do so for MIMIC. Needs pip install 'attnaudit[vectors]'.
+
+    Example: `attnaudit data vectors mimic:task=anemia --out anemia.npz`
+    """
+    from attnaudit.data import train_vectors
+
+    folder = data_dir or context.obj
+    made = train_vectors(
+        choice, out, size=size, window=window, epochs=epochs, seed=seed, data_dir=folder
+    )
+    typer.echo(f"Vectors: {made}")

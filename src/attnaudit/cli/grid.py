@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from attnaudit.cli.exit_codes import ExitCode
-from attnaudit.cli.options import DataDir, Device, Quiet, Verbose, split_resources
+from attnaudit.cli.options import (
+    DataDir,
+    Device,
+    Quiet,
+    Resources,
+    Scheduler,
+    Threads,
+    Verbose,
+    WorkerCount,
+    workers_from,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -24,24 +34,10 @@ def grid(
     out: Annotated[Path, typer.Option(help="Folder that holds the run directories.")] = Path(
         "runs"
     ),
-    workers: Annotated[
-        int, typer.Option(min=1, help="Processes on this machine that run cells at the same time.")
-    ] = 1,
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, help="Threads per process; default: the cores divided by the workers."),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            help="Run on an existing Dask cluster: tcp://HOST:PORT or a scheduler file. --out must "
-            "be the same folder on every machine."
-        ),
-    ] = None,
-    resources: Annotated[
-        str | None,
-        typer.Option(help="What a Dask worker must offer to get a cell: GPU=1."),
-    ] = None,
+    workers: WorkerCount = 1,
+    threads: Threads = None,
+    scheduler: Scheduler = None,
+    resources: Resources = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Print the cells and a time estimate, and do nothing."),
@@ -69,29 +65,26 @@ def grid(
     from attnaudit.training import grid as run_grid
     from attnaudit.training.grids.costs import ROUGH
 
-    made = run_grid(
+    finished = run_grid(
         file,
         out,
-        workers=workers,
-        threads=threads,
-        scheduler=scheduler,
-        resources=split_resources(resources),
+        workers=workers_from(workers, threads, scheduler, resources),
         dry_run=dry_run,
         retry_failed=retry_failed,
         data_dir=data_dir,
         device=device,
     )
     if dry_run:
-        typer.echo(str(made))
-        if made.seconds_left is not None:
-            typer.echo(f"\n{ROUGH[made.source]}")
+        typer.echo(str(finished))
+        if finished.seconds_left is not None:
+            typer.echo(f"\n{ROUGH[finished.source]}")
         return
-    typer.echo(made.sentence)
-    for cell in made.failed:
+    typer.echo(finished.sentence)
+    for cell in finished.failed:
         typer.secho(f"{cell.state}: {cell.label}: {cell.error}", fg="red", err=True)
         if cell.log is not None:
             typer.echo(f"  log: {cell.log}", err=True)
-    if made.failed:
+    if finished.failed:
         typer.echo("--retry-failed runs these again.", err=True)
         raise typer.Exit(ExitCode.CELLS_FAILED)
 
@@ -110,6 +103,6 @@ def status(
     """
     from attnaudit.training.grids.status import status
 
-    found = status(out)
-    typer.echo(str(found))
-    raise typer.Exit(ExitCode.CELLS_FAILED if found.failed else ExitCode.DONE)
+    cells = status(out)
+    typer.echo(str(cells))
+    raise typer.Exit(ExitCode.CELLS_FAILED if cells.failed else ExitCode.DONE)

@@ -40,8 +40,8 @@ def report(
     """
     from attnaudit.report.run_reports import report
 
-    made = report(runs, out, site=site)
-    typer.echo(f"{made.runs} run{'s' if made.runs > 1 else ''}\nReport: {made.path}")
+    written = report(runs, out, site=site)
+    typer.echo(f"{written.runs} run{'s' if written.runs > 1 else ''}\nReport: {written.path}")
 
 
 def figures(

@@ -109,7 +109,7 @@ def reproduce(
         chosen = [dataset]
     if seed is not None:
         deprecated("--seed", "--seeds")
-    made = make(
+    reproductions = make(
         paper,
         *(items or ()),
         datasets=chosen,
@@ -124,12 +124,14 @@ def reproduce(
         device=device,
         grid_file=grid_file,
     )
-    if made.grid is not None:
-        typer.echo(f"Grid: {made.grid}")
+    if reproductions.grid is not None:
+        typer.echo(f"Grid: {reproductions.grid}")
         return
-    for each in made:
-        typer.echo(f"{each}\n" + "".join(f"Figure: {path}\n" for path in each.figures))
-    for cell in made.failed:
+    for reproduction in reproductions:
+        typer.echo(
+            f"{reproduction}\n" + "".join(f"Figure: {path}\n" for path in reproduction.figures)
+        )
+    for cell in reproductions.failed:
         typer.secho(f"{cell.state}: {cell.label}: {cell.error}", fg="red", err=True)
-    if made.failed:
+    if reproductions.failed:
         raise typer.Exit(ExitCode.CELLS_FAILED)

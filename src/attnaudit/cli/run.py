@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -23,12 +23,9 @@ from attnaudit.cli.options import (
     split_names,
     workers_from,
 )
+from attnaudit.cli.run_output import intervene_and_print, print_results
 from attnaudit.cli.runs import print_gate
-from attnaudit.cli.what_was_read import what_was_read
 from attnaudit.core.errors import InputError, OutputError
-
-if TYPE_CHECKING:
-    from attnaudit.results.results import Results
 
 
 def register(app: typer.Typer) -> None:
@@ -208,63 +205,18 @@ def run(
                 "--workers and --scheduler share the audit of one run, but --intervention makes "
                 "several runs. List it in a grid: attnaudit grid FILE.toml --workers N."
             )
-        _intervene(intervention, dataset, **place, **choices)
+        intervene_and_print(intervention, dataset, **place, **choices)
         return
     try:
-        made = train_and_audit(dataset, force=force, workers=shared, **place, **choices)
+        finished = train_and_audit(dataset, force=force, workers=shared, **place, **choices)
     except OutputError as error:
         if error.results is not None:
             typer.echo(str(error.results.card()))  # type: ignore[attr-defined]  # Results
         raise
-    if made.was_complete:
+    if finished.was_complete:
         typer.echo("This run is already complete (--force runs it again).\n")
-    _print_results(made.results)
-    typer.echo(f"\nRun: {made.folder}")
-    typer.echo(f"Report: {made.report}")
+    print_results(finished.results)
+    typer.echo(f"\nRun: {finished.folder}")
+    typer.echo(f"Report: {finished.report}")
     if fail_if is not None:
-        print_gate(made.results, fail_if)
-
-
-def _intervene(intervention: str, dataset: str, **choices: Any) -> None:
-    from attnaudit.core.output_files import recovery_advice
-    from attnaudit.papers import next_to_run
-    from attnaudit.report.figures import save_figure
-    from attnaudit.results.store import read_run
-    from attnaudit.training import intervene
-
-    findings, folder = intervene(intervention, dataset, **choices)
-    typer.echo(str(findings))
-    published = None
-    if findings.name == "adversarial":
-        published = next_to_run.twin(read_run(findings.runs[0])["choices"])
-    if published is not None:
-        typer.echo(published)
-    with recovery_advice(f"The findings in {folder} are complete; only the figure is missing."):
-        figure = save_figure(
-            findings.name, findings.summary, findings.detail, folder / "figure.png"
-        )
-    typer.echo(f"\nFindings: {folder}" + (f"\nFigure: {figure}" if figure else ""))
-
-
-def _print_results(results: Results) -> None:
-    """Accuracy and card, next to what the papers published for the same dataset and model."""
-    from attnaudit.papers import next_to_run
-    from attnaudit.report.tables.table import with_interval
-
-    details = results.about["run"]
-    if (line := what_was_read(details["data"])) is not None:
-        typer.echo(line)
-    accuracy = details["performance"]["accuracy"]
-    ends = details["performance"]["accuracy_interval"] or (None, None)
-    typer.echo(f"Test accuracy {with_interval(accuracy, *ends)}\n")
-    typer.echo(str(results.card()))
-    line = next_to_run.accuracy(details["choices"], accuracy)
-    if line is not None:
-        typer.echo(f"\n{line}")
-    published = next_to_run.taus(results)
-    if len(published):
-        typer.echo(
-            "\nMean tau with attention, next to Jain & Wallace 2019, table 2 (two versions of it "
-            "were published):"
-        )
-        typer.echo(published.to_string(index=False))
+        print_gate(finished.results, fail_if)

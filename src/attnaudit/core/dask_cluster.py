@@ -144,13 +144,13 @@ class _Flight:
         yield from self._ends(ended)
 
     def _next_happened(self) -> list[tuple[int, bool]]:
-        found = []
+        events = []
         try:
-            found.append(self._happened.get(timeout=_CHECK_SECONDS))
+            events.append(self._happened.get(timeout=_CHECK_SECONDS))
             while True:
-                found.append(self._happened.get_nowait())
+                events.append(self._happened.get_nowait())
         except Empty:
-            return found
+            return events
 
     def _ends(self, numbers: list[int]) -> Iterator[tuple[_Job, Outcome | None]]:
         futures = [self._futures[number] for number in numbers]

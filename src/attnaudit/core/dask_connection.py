@@ -110,7 +110,7 @@ def _await_workers(client: Client, scheduler: str, resources: Mapping[str, float
     while True:
         try:
             present = set(client.nthreads())
-            if present != seen and any(_suits(each, resources) for each in _offers(client)):
+            if present != seen and any(_suits(offer, resources) for offer in _offers(client)):
                 return
         except OSError as error:
             raise lost(scheduler) from error

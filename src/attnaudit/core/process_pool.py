@@ -8,26 +8,20 @@ and every task that was running has to be repeated to find out which one it was.
 from __future__ import annotations
 
 import atexit
-import multiprocessing
-import os
-import signal
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing.connection import wait
-from pathlib import Path
-from typing import Any
 
 from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
-from attnaudit.core.task_outcome import Finished, Outcome, Task, died
-from attnaudit.core.thread_limits import available_cores, threads_of_new_processes
-from attnaudit.core.worker_process import DONE, INTERRUPTIONS, NOTICE, READY, serve
+from attnaudit.core.pool_worker import End, Job, PoolWorker, no_interruption
+from attnaudit.core.task_outcome import Outcome, Task
+from attnaudit.core.thread_limits import available_cores
+from attnaudit.core.worker_process import DONE, NOTICE, READY
 
 _GRACE = 1.0  # seconds a process has to end before it is killed
-_OUTPUT_KEPT = 4000  # bytes of the output of a process that died
 _MAX_FAILED_STARTS = 3  # in a row, before anything ran
 
 
@@ -42,15 +36,15 @@ def run_in_processes(
     """Run tasks in `count` processes of `threads` threads each; see `run_tasks`."""
     share = threads or max(1, available_cores() // count)
     upcoming = iter(tasks)
-    waiting: deque[_Job] = deque()
-    pool = _Pool(lambda: _Worker(share, threads))
+    waiting: deque[Job] = deque()
+    pool = _Pool(lambda: PoolWorker(share, threads))
     try:
         while True:
             while len(waiting) + len(pool.busy) < count:
                 task = next(upcoming, None)
                 if task is None:
                     break
-                waiting.append(_Job(task))
+                waiting.append(Job(task))
             if not waiting and not pool.busy:
                 return
             pool.grow(min(count, len(waiting) + len(pool.busy)))
@@ -68,111 +62,30 @@ def run_in_processes(
         pool.stop()
 
 
-class _Job:
-    """A task and how often it was started."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self.attempts = 0
-        self.started = 0.0
-
-
-class _End:
-    """The end of one attempt."""
-
-    def __init__(self, finished: Finished, *, died: bool) -> None:
-        self._finished = finished
-        self.died = died
-
-    def outcome(self, job: _Job) -> Outcome:
-        value, error, trace, seconds = self._finished
-        if self.died:
-            error = died(job.attempts, str(error))
-        return Outcome(job.task.key, value, error, trace, seconds, job.attempts)
-
-
-class _Worker:
-    """One process: starting, idle (no job), or busy (with a job)."""
-
-    def __init__(self, share: int, threads: int | None) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.connection, theirs = context.Pipe()
-        handle, self._output_path = tempfile.mkstemp(prefix="attnaudit-worker-", suffix=".log")
-        self._output = os.fdopen(handle, "rb")
-        self.process = context.Process(target=serve, args=(theirs, self._output_path, threads))
-        with threads_of_new_processes(share):
-            self.process.start()
-        theirs.close()  # so that the connection ends with the process
-        self.is_ready = False
-        self.job: _Job | None = None
-
-    def give(self, job: _Job) -> bool:
-        """Start a job; False if the process is gone."""
-        try:
-            self.connection.send((job.task.function, job.task.arguments))
-        except (BrokenPipeError, ConnectionResetError):
-            return False
-        self.job = job
-        job.attempts += 1
-        job.started = time.perf_counter()
-        return True
-
-    def message(self) -> tuple[str, Any] | None:
-        """The next message, None if the process is dead and has left none."""
-        with suppress(EOFError, OSError):
-            if self.connection.poll():
-                return self.connection.recv()
-        return None
-
-    def set_ready(self) -> None:
-        self.is_ready = True
-        self._remove_output()
-
-    def _remove_output(self) -> None:
-        """The name goes, both open files stay: nothing is left behind however we end."""
-        with suppress(OSError):
-            Path(self._output_path).unlink(missing_ok=True)
-
-    def death(self) -> Finished:
-        """What there is to say about a process that died."""
-        self.process.join()
-        self._output.seek(0, os.SEEK_END)
-        self._output.seek(max(0, self._output.tell() - _OUTPUT_KEPT))
-        text = self._output.read().decode("utf-8", errors="replace").strip()
-        seconds = time.perf_counter() - self.job.started if self.job else 0.0
-        return Finished(None, _reason(self.process.exitcode), text or None, seconds)
-
-    def close(self) -> None:
-        self.connection.close()
-        self._output.close()
-        self._remove_output()
-        self.process.close()
-
-
 class _Pool:
     """The processes of one call of `run_in_processes`."""
 
-    def __init__(self, new_worker: Callable[[], _Worker]) -> None:
+    def __init__(self, new_worker: Callable[[], PoolWorker]) -> None:
         self._new_worker = new_worker
-        self._workers: list[_Worker] = []
+        self._workers: list[PoolWorker] = []
         self._failed_starts = 0
         atexit.register(self.stop)  # a generator that is never closed must not keep us from ending
 
     @property
-    def busy(self) -> list[_Worker]:
+    def busy(self) -> list[PoolWorker]:
         return [worker for worker in self._workers if worker.job is not None]
 
     @property
-    def idle(self) -> list[_Worker]:
+    def idle(self) -> list[PoolWorker]:
         return [worker for worker in self._workers if worker.is_ready and worker.job is None]
 
     def grow(self, count: int) -> None:
         """Start processes until there are `count`."""
         while len(self._workers) < count:
-            with _no_interruption():
+            with no_interruption():
                 self._workers.append(self._new_worker())
 
-    def finished(self) -> Iterator[tuple[_Job, _End]]:
+    def finished(self) -> Iterator[tuple[Job, End]]:
         """Wait until something happens; the jobs that ended."""
         ready = set(
             wait(
@@ -196,9 +109,9 @@ class _Pool:
                 notice(message[1])
             elif message[0] == DONE and worker.job is not None:
                 job, worker.job = worker.job, None
-                yield job, _End(message[1], died=False)
+                yield job, End(message[1], died=False)
 
-    def _dead(self, worker: _Worker) -> Iterator[tuple[_Job, _End]]:
+    def _dead(self, worker: PoolWorker) -> Iterator[tuple[Job, End]]:
         self._workers.remove(worker)
         end = worker.death()
         worker.close()
@@ -211,7 +124,7 @@ class _Pool:
                     "every worker imports the script. Otherwise use one worker."
                 )
         if worker.job is not None:
-            yield worker.job, _End(end, died=True)
+            yield worker.job, End(end, died=True)
 
     def stop(self) -> None:
         """End all processes: idle ones by closing their connection, others by signals."""
@@ -229,27 +142,3 @@ class _Pool:
                 worker.process.kill()
                 worker.process.join()
             worker.close()
-
-
-@contextmanager
-def _no_interruption() -> Iterator[None]:
-    """Delay Ctrl-C and SIGTERM, so that no process is started and forgotten.
-
-    The new process inherits this until it has decided for itself what to do about them.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTIONS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _reason(exit_code: int | None) -> str:
-    if exit_code is not None and exit_code < 0:
-        name = signal.Signals(-exit_code).name
-        memory = ", usually for lack of memory" if name == "SIGKILL" else ""
-        return f"killed by {name}{memory}"
-    return f"it ended with exit code {exit_code}"

@@ -7,6 +7,7 @@ A new dataset is one file in `corpora/` and one line in `datasets.py`.
 - Use: `Splits` of `Example`; `Vocabulary` and `collate` turn examples into a batch, and
   `random_batch` makes one of random words; tokens above `END` are words.
 - Inspect: `describe` counts texts, words and classes.
+- Word vectors: `load_vectors` from a file, `train_vectors` on a corpus.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from attnaudit.data.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from attnaudit.data.batching import batches_of, collate
     from attnaudit.data.random_texts import random_batch
+    from attnaudit.data.trained_vectors import train_vectors
     from attnaudit.data.word_vectors import load_vectors
 
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "parse_choice",
     "random_batch",
     "reads_files",
+    "train_vectors",
 ]
 
 # Imported on first use, because they need torch: `attnaudit --help` starts without it.
@@ -66,5 +69,6 @@ __getattr__ = lazy_names(
         "collate": "batching",
         "load_vectors": "word_vectors",
         "random_batch": "random_texts",
+        "train_vectors": "trained_vectors",
     },
 )

@@ -5,15 +5,12 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from attnaudit.core import registry
 from attnaudit.core.errors import InputError
 from attnaudit.core.paths import file_name
-from attnaudit.core.process_locks import exclusive
 from attnaudit.data.corpora.adr_tweets import adr_tweets
 from attnaudit.data.corpora.ag_news import ag_news
 from attnaudit.data.corpora.babi_files import babi_files
@@ -28,10 +25,9 @@ from attnaudit.data.corpora.newsgroups import newsgroups
 from attnaudit.data.corpora.reviews_and_answers import amazon, yahoo, yelp
 from attnaudit.data.corpora.snli import snli
 from attnaudit.data.corpora.sst import sst
-from attnaudit.data.corpus_info import About, about_of
-from attnaudit.data.reading import parquet_cache
-from attnaudit.data.reading.cache import cache_folder, cached_file
-from attnaudit.data.reading.tokenise import tokeniser_name
+from attnaudit.data.corpus_info import about_of
+from attnaudit.data.reading.cache import cache_folder
+from attnaudit.data.reading.cached_corpus import read_corpus
 from attnaudit.data.splits import SPLITS, Splits
 from attnaudit.data.text_file import file_choice, text_file
 
@@ -126,7 +122,7 @@ def load(choice: str, *, data_dir: Path | None = None, seed: int = 0, cache: boo
             for parameter in parameters.values()
         }
         place = about.with_options(resolved).find(name, data_folder(folder))
-    return _read(reader, name, about, place, options, cache=cache)
+    return read_corpus(reader, name, about, place, options, cache=cache)
 
 
 def check_choice(choice: str) -> None:
@@ -225,46 +221,3 @@ def data_folder(folder: Path | str | None = None) -> Path:
             "Check the path given (--data-dir), or the environment variable ATTNAUDIT_DATA."
         )
     return Path(chosen)
-
-
-def _read(
-    reader: Callable[..., Splits],
-    name: str,
-    about: About,
-    place: Path,
-    options: dict[str, Any],
-    *,
-    cache: bool,
-) -> Splits:
-    """Read a corpus from its files, or from the cache if the files and options are the same."""
-    if not cache:
-        return _without_folder(reader(place, **options), place)
-    bound = inspect.signature(reader).bind(place, **options)
-    bound.apply_defaults()
-    resolved = {key: value for key, value in bound.arguments.items() if value is not place}
-    if "tokeniser" in resolved:  # what "auto" means changes once spaCy is installed
-        resolved["tokeniser"] = tokeniser_name(resolved["tokeniser"])
-    cached = cached_file(name, about.version, resolved, place)
-    # A missing, unreadable or damaged cache file (pyarrow's errors are among these) is ignored.
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        return parquet_cache.load(cached)
-    # One process parses; others that want the same corpus meanwhile wait and read what it stored.
-    with exclusive(cached.with_name(f"{cached.name}.lock")):
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            return parquet_cache.load(cached)
-        splits = _without_folder(reader(place, **options), place)
-        with suppress(OSError):  # a full or read-only cache folder must not stop the reading
-            parquet_cache.save(splits, cached)
-    return splits
-
-
-def _without_folder(splits: Splits, place: Path) -> Splits:
-    """Remove the user's folders from messages of skipped rows, which are stored with results."""
-    skipped = splits.notes.get("skipped", {})
-    if "first" not in skipped:
-        return splits
-    folder = f"{place.parent}{os.sep}"
-    first = [message.replace(folder, "") for message in skipped["first"]]
-    return replace(
-        splits, notes={**splits.notes, "skipped": {**skipped, "first": first}}, checked=True
-    )

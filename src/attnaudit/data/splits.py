@@ -125,7 +125,7 @@ def check_example(example: Example, class_count: int, corpus: str) -> None:
         )
     if label is not None and not 0 <= label < class_count:
         raise InputError(f"{where}: label {label} is not one of the {class_count} classes.")
-    if candidates is not None and not all(0 <= each < class_count for each in candidates):
+    if candidates is not None and not all(0 <= index < class_count for index in candidates):
         raise InputError(f"{where}: a candidate is not one of the {class_count} classes.")
     if candidates is not None and label is not None and label not in candidates:
         raise InputError(f"{where}: the label {label} is not among its candidates.")

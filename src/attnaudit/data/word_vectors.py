@@ -15,6 +15,7 @@ from torch import Tensor
 
 from attnaudit.core import randomness
 from attnaudit.core.errors import InputError
+from attnaudit.core.number_text import is_number
 from attnaudit.core.special_tokens import PAD, SPECIAL_TOKENS
 from attnaudit.data.vocabulary import Vocabulary
 
@@ -111,7 +112,7 @@ def _text(path: Path, vocabulary: Vocabulary) -> Iterator[tuple[str, np.ndarray]
                 if len(fields) != size + 1:
                     # GloVe 840B has a few words with blanks (". . ."): the last `size` fields are
                     # the numbers.
-                    if len(fields) < size + 1 or _is_number(fields[1]):
+                    if len(fields) < size + 1 or is_number(fields[1]):
                         raise _malformed(path, number, f"{len(fields) - 1}", size, line)
                     word = " ".join(fields[:-size])
                 if word in vocabulary.index:
@@ -132,14 +133,6 @@ def _open(path: Path) -> IO[str]:
     if path.suffix == ".xz":
         return lzma.open(path, "rt", encoding="utf-8")
     return path.open(encoding="utf-8")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _malformed(path: Path, number: int, got: str, size: int, line: str) -> InputError:

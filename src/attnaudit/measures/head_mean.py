@@ -1,4 +1,4 @@
-"""Attention averaged over all rows: the usual heatmap of a model with many heads."""
+"""Attention averaged over all rows, as a measure; `audits/heatmap.py` is what the card judges."""
 
 from __future__ import annotations
 

@@ -13,10 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from attnaudit.core.contract import Batch, Record
-from attnaudit.core.errors import InputError
 from attnaudit.core.item_deletion import leave_out_by_reading
 from attnaudit.core.option_limits import OneOf, limits
-from attnaudit.core.special_tokens import END, PAD, UNKNOWN
+from attnaudit.core.special_tokens import PAD, UNKNOWN
 from attnaudit.models.architecture import (
     Architecture,
     make_encoder,
@@ -26,19 +25,9 @@ from attnaudit.models.architecture import (
     query_vector,
 )
 from attnaudit.models.incremental_deletion import SiteParts, can_share, logits_without_each
+from attnaudit.models.sentence_layout import SentenceLayout, from_slots, sentence_layout, to_slots
 
 SITES = ("sentence", "word")
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """The position of each word once the texts are cut into sentences of equal width."""
-
-    sentence: Tensor  # (B,T) index of the word's sentence, -1 for tokens that are not words
-    # (B,T) sentence · width + position in it; the slot after the last for tokens that are not words
-    slot: Tensor
-    words: Tensor  # (B,S,W) bool, True = a word
-    rows: Tensor  # (B,S,T) bool, True = word t belongs to sentence s
 
 
 @dataclass(frozen=True)
@@ -92,7 +81,8 @@ class Hierarchical(nn.Module):
         """Run the model on a batch; `embeddings` (B,T,E) replace its own."""
         if embeddings is None:
             embeddings = self.embedding(batch.tokens)
-        layout, query = _layout(batch), query_vector(self.query_encoder, self.embedding, batch)
+        layout = sentence_layout(batch)
+        query = query_vector(self.query_encoder, self.embedding, batch)
         word_hidden, word_alpha = self._words(embeddings, layout, query)
         sentences = layout.words.any(-1)
         vectors = word_alpha @ word_hidden
@@ -185,23 +175,23 @@ class Hierarchical(nn.Module):
         return self.output(alpha @ hidden, query)[:, 0]
 
     def _words(
-        self, embeddings: Tensor, layout: _Layout, query: Tensor | None
+        self, embeddings: Tensor, layout: SentenceLayout, query: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Return the word states (B,T,H) and the attention of each sentence over them (B,S,T)."""
         batch, sentences, widest = layout.words.shape
-        cut = _scatter(embeddings, layout.slot, sentences * widest).reshape(
+        cut = to_slots(embeddings, layout.slot, sentences * widest).reshape(
             batch * sentences, widest, -1
         )
         hidden = self.word_encoder(cut, layout.words.flatten(0, 1))
-        together = _gather(hidden.reshape(batch, sentences * widest, -1), layout.slot)
+        together = from_slots(hidden.reshape(batch, sentences * widest, -1), layout.slot)
         # Scored from the recorded states, so that the attention depends on them.
-        scores = _scatter(
+        scores = to_slots(
             self.scorer["word"](together, query)[..., None], layout.slot, sentences * widest
         )
         alpha = self.projection(
             scores.reshape(batch * sentences, widest), layout.words.flatten(0, 1)
         )
-        weights = _gather(alpha.reshape(batch, sentences * widest, 1), layout.slot)[..., 0]
+        weights = from_slots(alpha.reshape(batch, sentences * widest, 1), layout.slot)[..., 0]
         return together, weights[:, None] * layout.rows
 
     def _sentences(
@@ -210,46 +200,3 @@ class Hierarchical(nn.Module):
         """Return the sentence states (B,S,H') and the attention over them (B,1,S)."""
         hidden = self.sentence_encoder(vectors, sentences)
         return hidden, self.projection(self.scorer["sentence"](hidden, query), sentences)[:, None]
-
-
-def _layout(batch: Batch) -> _Layout:
-    """Cut the texts of a batch into sentences."""
-    if batch.segments is None:
-        raise InputError(
-            "A hierarchical model needs the sentence of each token (Batch.segments), which this "
-            "data does not have. Choose a dataset with sentences, such as babi, or the model "
-            "attentive."
-        )
-    word = batch.mask & (batch.tokens > END)
-    # Sentences are renumbered by where they begin: one whose words were all deleted leaves no gap.
-    before = torch.full_like(batch.segments, -1)
-    number = batch.segments.where(word, -1).cummax(-1).values
-    if (batch.segments < number)[word].any():
-        raise InputError(
-            "The sentence numbers of a text (Batch.segments) must not decrease from token to token."
-        )
-    before[:, 1:] = number[:, :-1]
-    sentence = (word & (number != before)).cumsum(-1) - 1
-    count = max(int(sentence.max()) + 1, 1)
-    rows = (sentence[:, None] == torch.arange(count, device=sentence.device)[:, None]) & word[
-        :, None
-    ]
-    place = (rows.cumsum(-1) - 1).masked_fill(~rows, 0).sum(1)
-    widest = max(int(rows.sum(-1).max()), 1)
-    slot = (sentence * widest + place).where(word, count * widest)
-    words = torch.arange(widest, device=sentence.device) < rows.sum(-1, keepdim=True)
-    return _Layout(sentence.where(word, -1), slot, words, rows)
-
-
-def _scatter(values: Tensor, slot: Tensor, slots: int) -> Tensor:
-    """Move values (B,T,E) to their slots (B,slots,E)."""
-    index = slot[..., None].expand_as(values)
-    return values.new_zeros(len(values), slots + 1, values.shape[2]).scatter(1, index, values)[
-        :, :slots
-    ]
-
-
-def _gather(values: Tensor, slot: Tensor) -> Tensor:
-    """Move values out of their slots (B,T,E); 0 for tokens that are not words."""
-    padded = torch.cat([values, values.new_zeros(len(values), 1, values.shape[2])], 1)
-    return padded.gather(1, slot[..., None].expand(-1, -1, values.shape[2]))

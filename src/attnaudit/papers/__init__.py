@@ -1,4 +1,4 @@
-"""One module per paper: its tables, figures and claims as items, made again next to the published.
+"""One module or folder per paper: its tables, figures and claims, next to the published numbers.
 
 Nothing is tuned towards the published numbers; differences are shown as they are.
 """

@@ -11,7 +11,8 @@ import pandas as pd
 
 from attnaudit.papers.item import Item, Number
 from attnaudit.papers.published import published
-from attnaudit.papers.verdict import Verdict, judge, judge_claim, over_trainings, spread_of
+from attnaudit.papers.verdict import Verdict, judge, judge_claim, spread_of
+from attnaudit.statistics.seeds import over_trainings
 
 NUMBERS = (
     *("ours", "low", "high", "trainings", "texts_low", "texts_high", "least", "largest"),
@@ -80,7 +81,7 @@ def _line(item: Item, part: pd.DataFrame, of_paper: pd.Series | None, corpus: st
         "ceiling": _mean(part["ceiling"]),
         **dict.fromkeys(("published", "published_other", "published_sd", "spread"), math.nan),
     }
-    claim = part["claim"].iloc[0]
+    claim = None if corpus is None else part["claim"].iloc[0]  # of other corpora it says nothing
     line["claim"] = "" if claim is None else f"{claim[0]:g} to {claim[1]:g}"
     if claim is not None:
         verdict, why = judge_claim(claim, low, high, len(known))

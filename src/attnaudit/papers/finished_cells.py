@@ -72,15 +72,15 @@ class FinishedRun:
     ) -> dict[str, float]:
         """A mean with interval, floor, ceiling, sd, nan_share and count; NaN if it is not there."""
         frame = self.results.summaries
-        found = frame[
+        lines = frame[
             (frame["audit"] == audit)
             & (frame["metric"] == metric)
             & (frame["measure"] == measure)
             & (frame["group"] == group)
         ]
-        if not len(found):
+        if not len(lines):
             return dict.fromkeys(_SUMMARISED, float("nan"))
-        values = one_line_per_metric(found).iloc[0]
+        values = one_line_per_metric(lines).iloc[0]
         return {name: float(values[name]) for name in _SUMMARISED}
 
     def column(self, audit: str, metric: str, measure: str = "") -> pd.Series:
@@ -90,9 +90,9 @@ class FinishedRun:
 
     def information(self) -> Findings:
         """The corpus audit mutual_information of this run, made once and stored with it."""
-        found = find_corpus_audit(self.folder, "mutual_information")
-        if found is not None:
-            return found
+        stored = find_corpus_audit(self.folder, "mutual_information")
+        if stored is not None:
+            return stored
         name = "mutual_information:clusters=4,clusterings=1" if self.fast else "mutual_information"
         return corpus_audit(self.folder, name, data_dir=self.data_dir).findings
 
@@ -104,13 +104,13 @@ class FinishedCells:
     Parameters
     ----------
     runs : the runs.
-    found : (intervention, name of its base) -> the folder of its findings.
+    finding_folders : (intervention, name of its base) -> the folder of its findings.
     """
 
     dataset: str
     seed: int
     runs: tuple[FinishedRun, ...]
-    found: dict[tuple[str, str], Path] = field(default_factory=dict)
+    finding_folders: dict[tuple[str, str], Path] = field(default_factory=dict)
 
     def where(self, **parts: str) -> Iterator[FinishedRun]:
         """The runs whose parts have these names; a name without options matches any options."""
@@ -131,7 +131,7 @@ class FinishedCells:
 
     def findings(self, intervention: str, run: FinishedRun) -> Findings:
         """What an intervention found that started from a run."""
-        for (name, base), folder in self.found.items():
+        for (name, base), folder in self.finding_folders.items():
             if base == run.folder.name and _matches(name, intervention):
                 return read_findings(folder)
         raise InputError(

@@ -75,10 +75,10 @@ def accuracy(choices: Mapping[str, Any], reached: float) -> str | None:
     if name not in _MEISTER or not is_model(choices, **_MEISTER[name], projection="softmax"):
         return None
     table = published("meister_2021_table3")
-    found = table[(table["dataset"] == corpus) & (table["encoder"] == name)]
-    if not len(found):
+    lines = table[(table["dataset"] == corpus) & (table["encoder"] == name)]
+    if not len(lines):
         return None
-    printed = float(found["value"].iloc[0])
+    printed = float(lines["value"].iloc[0])
     return (
         f"Published accuracy (Meister et al. 2021, table 3): {printed}; ours {reached:.3f}, "
         f"a difference of {reached - printed:+.3f}."

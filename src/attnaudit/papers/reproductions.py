@@ -3,84 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pandas as pd
 
-from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
-from attnaudit.core.output_files import recovery_advice, write_file
 from attnaudit.papers.catalogue import find_items
 from attnaudit.papers.comparison import as_frame, compare, not_run
 from attnaudit.papers.conditions import corpus_of_paper
 from attnaudit.papers.finished_cells import FinishedCells, FinishedRun
-from attnaudit.papers.grid_tables import as_grid, settings, write_grid
+from attnaudit.papers.grid_tables import as_grid, write_grid
 from attnaudit.papers.item import Item, Plan
 from attnaudit.papers.listing import is_here
-from attnaudit.report.figures import style
-from attnaudit.report.tables.formats import csv_text
-from attnaudit.results.store import file_name
+from attnaudit.papers.reproduced_item import ALL, Reproduction, Reproductions, Settings, save_item
 from attnaudit.training import grid
 from attnaudit.training.grids.cells import expand
 from attnaudit.training.grids.spec import read_spec
 from attnaudit.training.presets import preset_dataset
-
-ALL = "all"  # the corpora of an item together
-
-
-class Reproduction(NamedTuple):
-    """An item made again on one dataset: the table, its file, and the figures."""
-
-    paper: str
-    item: str
-    dataset: str
-    table: pd.DataFrame
-    path: Path
-    figures: tuple[Path, ...] = ()
-
-    def __str__(self) -> str:
-        shown = self.table.drop(columns=["texts_low", "texts_high", "least", "largest"])
-        shown = shown.loc[:, [not _is_empty(shown[name]) for name in shown.columns]]
-        counts = self.table["verdict"].replace("", "nothing published").value_counts()
-        said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        body = shown.to_string(index=False, float_format="{:.3f}".format, na_rep="–")
-        return f"{self.paper} {self.item}, {self.dataset}: {said}\n{body}\nTable: {self.path}"
-
-
-class Reproductions(list[Reproduction]):
-    """What `reproduce` made; failed: cells that failed; grid: the grid file, if one was written."""
-
-    failed: tuple[Any, ...] = ()
-    grid: Path | None = None
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is common to all items of a call; see `reproduce`."""
-
-    out: Path
-    seeds: tuple[int, ...]
-    fast: bool = False
-    vectors: str | None = None
-    sample: int | None = None
-    epochs: int | None = None
-    data_dir: Path | None = None
-
-    def spec(self, item: Item, plan: Plan) -> dict[str, Any]:
-        """The grid of an item on a dataset."""
-        shared = settings(
-            plan, self.seeds, vectors=self.vectors, sample=self.sample, epochs=self.epochs
-        )
-        return as_grid([{**table, **shared} for table in item.tables(plan)])
-
-    def stem(self, paper: str, item: Item, dataset: str) -> Path:
-        """The files of an item, without their ending: with all that decides the numbers."""
-        seeds = "+".join(map(str, self.seeds))
-        said = [paper, item.name, dataset, f"sample_{self.sample or ALL}"]
-        said += [f"epochs_{self.epochs or 'paper'}", f"seeds_{seeds}", *["fast"] * self.fast]
-        return self.out / "reproductions" / file_name("-".join(said).replace("+", "."))
 
 
 def reproduce(
@@ -141,7 +81,7 @@ def reproduce(
         (name, item, [Plan(dataset, fast) for dataset in _datasets(item, datasets, fast, folder)])
         for name, item in chosen
     ]
-    made = Reproductions()
+    reproductions = Reproductions()
     specs = [with_settings.spec(item, plan) for _, item, listed in plans for plan in listed]
     status = None
     if specs:
@@ -155,8 +95,8 @@ def reproduce(
         ]
         merged = as_grid(list({repr(table): table for table in tables}.values()))
         if grid_file is not None:
-            made.grid = write_grid(merged, Path(grid_file))
-            return made
+            reproductions.grid = write_grid(merged, Path(grid_file))
+            return reproductions
         status = grid(
             merged,
             out,
@@ -165,7 +105,7 @@ def reproduce(
             device=device,
             show_progress=show_progress,
         )
-        made.failed = status.failed
+        reproductions.failed = status.failed
     elif grid_file is not None:
         raise InputError(
             f"There is nothing to train: the corpora of {paper} are not in the data folder. Name "
@@ -173,8 +113,10 @@ def reproduce(
         )
     folders = {} if status is None else {cell.name: cell.folder for cell in status.cells}
     for name, item, listed in plans:
-        made += _make(name, item, listed, folders, with_settings, everything=datasets is None)
-    return made
+        reproductions += _make(
+            name, item, listed, folders, with_settings, everything=datasets is None
+        )
+    return reproductions
 
 
 def _datasets(
@@ -197,7 +139,7 @@ def _make(
     everything: bool,
 ) -> list[Reproduction]:
     """One item on all its datasets, and on all of them together."""
-    made, raw = [], []
+    reproductions, raw = [], []
     for plan in plans:
         cells = finished_cells(item, plan, folders, chosen)
         if not cells:
@@ -209,7 +151,7 @@ def _make(
         raw.append(ours)
         corpus = _corpus(item, plan.dataset)
         table = compare(item, ours, corpus)
-        made.append(_save(paper, item, plan.dataset, table, chosen, cells))
+        reproductions.append(save_item(paper, item, plan.dataset, table, chosen, cells))
     if item.pool is not None and raw:
         complete = {part["dataset"].iloc[0] for part in raw} >= set(item.datasets)
         table = compare(item, item.pool(pd.concat(raw, ignore_index=True)), ALL)
@@ -217,20 +159,24 @@ def _make(
             published = table["published"].notna()
             table.loc[published, "verdict"] = "not possible here"
             table.loc[published, "why"] = "published over corpora that are not all here"
-        made.append(_save(paper, item, ALL, table, chosen, ()))
+        reproductions.append(save_item(paper, item, ALL, table, chosen, ()))
     if everything and not chosen.fast:
         for dataset in item.datasets:
             corpus = _corpus(item, dataset)
             if not is_here(dataset, chosen.data_dir) and corpus is not None:
                 table = not_run(item, corpus, "the corpus is not in the data folder")
                 if len(table):
-                    made.append(_save(paper, item, dataset, table, chosen, ()))
-    return made
+                    reproductions.append(save_item(paper, item, dataset, table, chosen, ()))
+    return reproductions
 
 
 def _corpus(item: Item, dataset: str) -> str | None:
-    """The paper's corpus, if the dataset is one as the preset prepares it."""
-    return corpus_of_paper(preset_dataset(item.preset, dataset), item.preset)
+    """The corpus, if the paper has the item for it and the dataset is as the preset prepares it."""
+    corpus, *of_item = (
+        corpus_of_paper(preset_dataset(item.preset, name), item.preset)
+        for name in (dataset, *item.datasets)
+    )
+    return corpus if corpus in of_item else None
 
 
 def finished_cells(
@@ -248,35 +194,10 @@ def finished_cells(
             for cell in here
             if cell.intervention is None
         ]
-        found = {
+        findings = {
             (cell.intervention, folders[cell.base].name): folders[cell.name]  # type: ignore[index,union-attr]
             for cell in here
             if cell.intervention is not None
         }
-        by_seed.append(FinishedCells(plan.dataset, seed, tuple(runs), found))  # type: ignore[arg-type]
+        by_seed.append(FinishedCells(plan.dataset, seed, tuple(runs), findings))  # type: ignore[arg-type]
     return by_seed
-
-
-def _save(
-    paper: str,
-    item: Item,
-    dataset: str,
-    table: pd.DataFrame,
-    chosen: Settings,
-    cells: Sequence[FinishedCells],
-) -> Reproduction:
-    stem = chosen.stem(paper, item, dataset)
-    with recovery_advice(f"The runs in {chosen.out} are complete and will be used again."):
-        path = write_file(stem.with_name(f"{stem.name}.csv"), csv_text(table), kind="table")
-        figures: list[Path] = []
-        if item.draw is not None and cells:
-            try:
-                with style.paper():
-                    figures = style.save(item.draw(cells, table), stem, ("svg", "png"))
-            except NotApplicable as error:
-                notice(f"{paper} {item.name}, {dataset}: no figure: {error}")
-    return Reproduction(paper, item.name, dataset, table, path, tuple(figures))
-
-
-def _is_empty(column: pd.Series) -> bool:
-    return bool(column.isna().all() or (column.astype(str) == "").all())

@@ -18,11 +18,7 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 
-import numpy as np
-from scipy import stats
-
 FEWEST = 3  # trainings for a verdict
-LEVEL = 0.95
 
 
 class Verdict(StrEnum):
@@ -33,25 +29,6 @@ class Verdict(StrEnum):
     NONE = "no verdict"
     IMPOSSIBLE = "not possible here"
     UNPUBLISHED = ""
-
-
-def over_trainings(values: np.ndarray) -> tuple[float, float, float]:
-    """Mean of one value per training and its 95 % interval (t); NaN ends with fewer than two.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in over_trainings(np.array([0.1, 0.2, 0.3]))]
-    [0.2, -0.048, 0.448]
-    """
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return math.nan, math.nan, math.nan
-    mean = float(known.mean())
-    if len(known) < 2:
-        return mean, math.nan, math.nan
-    error = float(known.std(ddof=1)) / math.sqrt(len(known))
-    half = float(stats.t.ppf((1 + LEVEL) / 2, len(known) - 1)) * error
-    return mean, mean - half, mean + half
 
 
 def spread_of(

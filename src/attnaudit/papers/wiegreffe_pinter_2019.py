@@ -14,8 +14,8 @@ import pandas as pd
 
 from attnaudit.papers.finished_cells import FinishedCells
 from attnaudit.papers.item import Item, Number, Plan, Table
-from attnaudit.papers.jain_wallace_2019 import CLASSIFICATION, MEASURES, PRESET
-from attnaudit.papers.jain_wallace_2019 import models as base_models
+from attnaudit.papers.jain_wallace_2019.trained_models import CLASSIFICATION, MEASURES, PRESET
+from attnaudit.papers.jain_wallace_2019.trained_models import models as base_models
 from attnaudit.report.figures.adversarial_curve import adversarial_curve
 from attnaudit.report.figures.seed_violins import seed_violins
 from attnaudit.training.interventions.answers import MATTERS
@@ -91,7 +91,8 @@ def contextual(cells: FinishedCells) -> Iterator[Number]:
         both = _right(run) & _right(free)
         for measure in MEASURES:
             tau, of_free = (
-                each.column("agreement", "tau", measure)[both].mean() for each in (run, free)
+                compared.column("agreement", "tau", measure)[both].mean()
+                for compared in (run, free)
             )
             keys = {"encoder": encoder, "measure": measure}
             yield Number("tau_where_both_are_right", float(tau), keys)

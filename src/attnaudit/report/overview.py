@@ -14,7 +14,7 @@ from attnaudit.results.card import Finding
 from attnaudit.results.number_formats import is_missing, number, with_interval
 from attnaudit.results.results import Results
 from attnaudit.results.rows import one_line_per_metric
-from attnaudit.results.store import distinguishing_choices
+from attnaudit.results.run_names import distinguishing_choices
 
 _LEAST_ON_MARKS = 0.005  # less would be printed as 0 %
 DIMENSIONS = ("dataset", "encoder", "scorer", "projection", "seed")

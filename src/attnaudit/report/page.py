@@ -79,11 +79,11 @@ def write_page_of(
         examples = example_data(result, budget=budget)
         return run_data(result, examples, points=POINTS // 4 if many else POINTS, by_class=not many)
 
-    made = list(of_each(results, make))
-    shown = [folders[index] for index, _ in made] if folders else ()
+    runs_written = list(of_each(results, make))
+    shown = [folders[index] for index, _ in runs_written] if folders else ()
     related = RelatedFindings().of(shown)
-    html = page_html([run for _, run in made], related=related, links=links)
-    return write_file(path, html), len(made)
+    html = page_html([run for _, run in runs_written], related=related, links=links)
+    return write_file(path, html), len(runs_written)
 
 
 def page_html(

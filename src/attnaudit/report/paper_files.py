@@ -130,9 +130,9 @@ def _finding_jobs(findings: Sequence[Findings], out: Path, only: Sequence[str]) 
         if name not in figures.OF_FINDINGS:
             continue
         intervention, draw = figures.OF_FINDINGS[name]
-        matching = [found for found in findings if found.name == intervention]
-        for found in matching:
-            yield _Job(name, found.title, out / found.title, partial(draw, found))
+        matching = [finding for finding in findings if finding.name == intervention]
+        for finding in matching:
+            yield _Job(name, finding.title, out / finding.title, partial(draw, finding))
         if not matching:
             yield _Job(name, "", out, partial(_no_findings, intervention))
 

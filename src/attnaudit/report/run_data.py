@@ -94,11 +94,11 @@ def of_each(
     errors: list[str] = []
     for index in range(len(results)):
         try:
-            made = make(index, results[index])
+            page_part = make(index, results[index])
         except InputError as error:
             errors.append(str(error))
         else:
-            yield index, made
+            yield index, page_part
     if errors and len(errors) == len(results):
         raise InputError("\n".join(errors))
     for reason in errors:

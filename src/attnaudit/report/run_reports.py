@@ -41,10 +41,10 @@ def report(
     """
     check_file(Path(out)) if site is None else check_site(Path(site))
     listed = [runs] if isinstance(runs, str | Path) else runs
-    found = readable(find_runs(map(Path, listed)), check_run)
+    checked = readable(find_runs(map(Path, listed)), check_run)
     # Runs with the default audits first; those that an intervention compares with have fewer.
-    found.sort(key=lambda run: run[1].get("choices", {}).get("audits") is not None)
-    folders = [folder for folder, _ in found]
+    checked.sort(key=lambda run: run[1].get("choices", {}).get("audits") is not None)
+    folders = [folder for folder, _ in checked]
     results = StoredRuns(folders)
     if site is None:
         check_writable(Path(out).parent)

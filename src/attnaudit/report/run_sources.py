@@ -20,7 +20,8 @@ from attnaudit.results.audit_names import bare, resolve_audit_name
 from attnaudit.results.findings import Findings, Kind, find_corpus_audit, read_findings
 from attnaudit.results.results import Results
 from attnaudit.results.rows import one_line_per_metric
-from attnaudit.results.store import DEFAULT_PARTS, find_runs, is_complete, open_results
+from attnaudit.results.run_names import DEFAULT_PARTS
+from attnaudit.results.store import find_runs, is_complete, open_results
 from attnaudit.results.stored_runs import readable
 
 FEW_CLASSES = 3  # drawn separately in one figure; more are drawn together, as in Jain & Wallace
@@ -166,14 +167,14 @@ def gather(folders: Iterable[Path], *, parts: Sequence[str] = ()) -> Sources:
         # A folder with findings and no run is not a broken run.
         if not (below and candidates == [folder]):
             runs |= {path.resolve(): None for path in candidates}
-    found = readable(runs, lambda folder: open_results(folder).read(*parts).about)
-    titles = _distinct([folder.name for folder, _ in found])
-    labels = _labels([about.get("run", {}).get("choices", {}) for _, about in found], titles)
+    read_runs = readable(runs, lambda folder: open_results(folder).read(*parts).about)
+    titles = _distinct([folder.name for folder, _ in read_runs])
+    labels = _labels([about.get("run", {}).get("choices", {}) for _, about in read_runs], titles)
     opened = lru_cache(_KEPT_OPEN)(lambda folder: OpenRun(open_results(folder)))
     return Sources(
         tuple(
             Run(title, label, folder, about, opened)
-            for title, label, (folder, about) in zip(titles, labels, found, strict=True)
+            for title, label, (folder, about) in zip(titles, labels, read_runs, strict=True)
         ),
         tuple(read for read in map(_read_or_skip, findings) if read is not None),
     )

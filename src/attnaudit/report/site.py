@@ -61,7 +61,7 @@ def write_site_of(
 
     def make(_: int, result: Results) -> tuple[RunData, list[Markup]]:
         first = {} if many else example_data(result, budget=budget)
-        return run_data(result, first), [as_json(each) for each in all_examples(result)]
+        return run_data(result, first), [as_json(example) for example in all_examples(result)]
 
     for index, (run, examples) in of_each(results, make):
         own = folders[index : index + 1]

@@ -55,8 +55,8 @@ class Finding:
 
     def __str__(self) -> str:
         value, low, high, floor, ceiling = (
-            number(each, _DIGITS)
-            for each in (self.value, self.low, self.high, self.floor, self.ceiling)
+            number(value, _DIGITS)
+            for value in (self.value, self.low, self.high, self.floor, self.ceiling)
         )
         note = f"; {self.note}" if self.note else ""
         return f"{self.meaning}: {value} [{low}, {high}] (floor {floor}, ceiling {ceiling}){note}"

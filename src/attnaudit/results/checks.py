@@ -36,7 +36,7 @@ def verify(folders: str | Path | Iterable[str | Path]) -> list[Verification]:
     >>> damaged = [each.folder for each in verify("runs") if each.damaged]  # doctest: +SKIP
     """
     listed = [folders] if isinstance(folders, str | Path) else folders
-    states = {each: verify_folder(each) for each in find_results(map(Path, listed))}
+    states = {folder: verify_folder(folder) for folder in find_results(map(Path, listed))}
     return [
         Verification(folder, state, state.startswith("damaged")) for folder, state in states.items()
     ]

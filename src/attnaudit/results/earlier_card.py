@@ -51,7 +51,7 @@ def earlier_card(stored: dict[str, Any]) -> Card:
         (word for start, word in _STARTS.items() if sentence.startswith(start)), UNKNOWN
     )
     return Card(
-        answers=tuple(_answer(each) for each in stored["questions"]),
+        answers=tuple(_answer(answer) for answer in stored["questions"]),
         cautions=(CAUTION, *map(str, stored.get("cautions", []))),
         accuracy=str(stored.get("accuracy", "")),
         rules=int(stored.get("rules", RULES)),
@@ -66,7 +66,7 @@ def _answer(stored: dict[str, Any]) -> Answer:
         question=str(stored["question"]),
         answer=stored["answer"],
         because=str(stored["because"]),
-        findings=tuple(_finding(each) for each in stored["findings"]),
+        findings=tuple(_finding(finding) for finding in stored["findings"]),
         blind=str(stored["blind"]),
         partly=str(stored.get("partly", "")),
     )

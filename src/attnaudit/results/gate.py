@@ -43,7 +43,7 @@ def check_conditions(text: str) -> list[tuple[str, str, str]]:
     [('matters', '=', 'no'), ('permutation/tvd_median', '<', '0.05')]
     """
     conditions = []
-    for part in filter(None, (each.strip() for each in text.split(";"))):
+    for part in filter(None, (condition.strip() for condition in text.split(";"))):
         match = _CONDITION.fullmatch(part)
         if match is None:
             raise InputError(
@@ -124,7 +124,7 @@ def _answer(card: Card, key: str) -> str:
         return card[key].answer
     except KeyError:
         known = ", ".join(
-            question.key for each in card.answers if (question := Question.find(each.question))
+            question.key for answer in card.answers if (question := Question.find(answer.question))
         )
         raise InputError(
             f"The card of these results does not answer {key!r}; it answers {known}. A question "

@@ -82,7 +82,7 @@ def with_interval(
     """
     if is_missing(mean):
         return MISSING
-    shown, *ends = (number(each, digits, typographic=typographic) for each in (mean, low, high))
+    shown, *ends = (number(value, digits, typographic=typographic) for value in (mean, low, high))
     if is_missing(low) or is_missing(high):
         return f"{shown}, {NO_INTERVAL} ({why_not})"
     return f"{shown} [{ends[0]}, {ends[1]}]"

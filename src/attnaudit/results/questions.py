@@ -1,8 +1,8 @@
 """The questions of the cards: key, wording, deciding metrics, thresholds and blind spot.
 
 docs/card.md states the same rules for readers; tests/results/test_questions.py compares the two.
-The thresholds were chosen on one half of the models of known truth in benchmarks/calibration: who
-changes one raises `RULES` and runs `make calibrate`, since the card states its error rates.
+The thresholds were chosen on one half of the models of known truth in benchmarks/calibration. To
+change one, raise `RULES` and run `make calibrate`: the card states its error rates.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Question(Enum):
     key : short name, as in `attnaudit gate --fail-if "matters=no"`.
     wording : the question as the card prints it and card.json stores it.
     thresholds : of each number that decides it, by "audit/metric" or "audit/metric@measure";
-        the rules in `rules/` say how they are combined.
+        the rules in `rules/` unpack them in this order and say how they are combined.
     blind_spot : what the audits behind the answer cannot see.
     claim, denial : what a yes and a no contribute to the verdict; empty if the verdict does not
         depend on the question.

@@ -51,9 +51,9 @@ class RunLog:
         self, title: str, choices: Mapping[str, Any], versions: Mapping[str, str], threads: int
     ) -> str:
         """The whole file; what is still going on is left out."""
-        said = ", ".join(f"{name} {version}" for name, version in versions.items())
+        version_list = ", ".join(f"{name} {version}" for name, version in versions.items())
         chosen = [f"  {key} = {json.dumps(value)}" for key, value in sorted(choices.items())]
-        head = [title, f"versions: {said}", f"threads: {threads}", "choices:", *chosen]
+        head = [title, f"versions: {version_list}", f"threads: {threads}", "choices:", *chosen]
         return "\n".join([*head, *self.lines]) + "\n"
 
 

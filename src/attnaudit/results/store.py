@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -33,59 +31,6 @@ TABLES = ("values", "summary", "examples")
 # The schema version: what run.json stores under "format". Version 1 held one line per value.
 FORMAT = 2
 READABLE = (1, FORMAT)
-# Left out of names and labels.
-DEFAULT_PARTS = {"model": "attentive", "output": "linear_query", "variant": "ordinary"}
-
-
-def run_name(choices: dict[str, Any]) -> str:
-    """The name of a run's directory: readable, and ending in a hash of all its choices.
-
-    Parameters
-    ----------
-    choices : everything that decides the numbers; the same choices give the same name anywhere.
-
-    Examples
-    --------
-    >>> run_name({"dataset": "keyword:test=60", "encoder": "average", "seed": 0})
-    'keyword_test=60-average-seed_0-1c21336f'
-    """
-    digest = hashlib.blake2b(
-        json.dumps(choices, sort_keys=True).encode(), digest_size=4
-    ).hexdigest()
-    readable = file_name("-".join(distinguishing_choices(choices)))
-    return f"{readable[:80]}-{digest}"
-
-
-def file_name(text: str) -> str:
-    """The text with every character that may trouble a file system as an underscore.
-
-    Examples
-    --------
-    >>> file_name("mutual_information:clusters=50, seed 0")
-    'mutual_information_clusters=50_seed_0'
-    """
-    return re.sub(r"[^A-Za-z0-9.=-]+", "_", text)
-
-
-def distinguishing_choices(choices: dict[str, Any]) -> list[str]:
-    """The choices that a run's name shows: the usual five, and others unless they are the default.
-
-    Examples
-    --------
-    >>> distinguishing_choices({"dataset": "sst", "encoder": "bilstm", "seed": 3})
-    ['sst', 'bilstm', 'seed 3']
-    """
-    shown = [
-        str(choices[key])
-        for key in ("dataset", "encoder", "scorer", "projection")
-        if key in choices
-    ]
-    shown += [
-        str(choices[key])
-        for key, default in DEFAULT_PARTS.items()
-        if choices.get(key, default) != default
-    ]
-    return [*shown, f"seed {choices['seed']}"] if "seed" in choices else shown
 
 
 def is_complete(folder: Path) -> bool:
@@ -112,7 +57,7 @@ def find_runs(folders: Iterable[Path]) -> list[Path]:
 
 def _finished_runs_in(folder: Path) -> list[Path]:
     try:
-        return sorted(each for each in folder.iterdir() if is_complete(each))
+        return sorted(run for run in folder.iterdir() if is_complete(run))
     except OSError:  # not a folder, or gone by now: reading it says so
         return []
 
@@ -258,10 +203,16 @@ def read_run(folder: Path, *, draft: bool = False) -> dict[str, Any]:
     return details
 
 
+_LIBRARIES = (
+    *("attnaudit", "torch", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn"),
+    *("entmax", "captum", "transformers"),
+)
+
+
 def versions() -> dict[str, str]:
     """The versions of Python, attnaudit and the libraries that may change numbers."""
     installed = {"python": platform.python_version()}
-    for name in ("attnaudit", "torch", "numpy", "scipy", "pandas", "pyarrow", "scikit-learn"):
+    for name in _LIBRARIES:
         try:
             installed[name] = version(name)
         except PackageNotFoundError:

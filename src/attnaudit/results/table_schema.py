@@ -155,11 +155,11 @@ def _holds_text(frame: pd.DataFrame, column: str) -> bool:
     if isinstance(values.dtype, pd.StringDtype):
         return not values.isna().any()
     known = values.cat.categories if isinstance(values.dtype, pd.CategoricalDtype) else values
-    return not values.isna().any() and all(isinstance(each, str) for each in known)
+    return not values.isna().any() and all(isinstance(value, str) for value in known)
 
 
 def _holds_lists(frame: pd.DataFrame, column: str) -> bool:
-    return column in frame and all(isinstance(each, np.ndarray | list) for each in frame[column])
+    return column in frame and all(isinstance(value, np.ndarray | list) for value in frame[column])
 
 
 def _unequal(frame: pd.DataFrame, classes: int) -> list[str]:
@@ -171,7 +171,7 @@ def _unequal(frame: pd.DataFrame, classes: int) -> list[str]:
     for line in lists.itertuples():
         count = len(line.tokens)
         attention = _numbers(line.attention)
-        if not all(isinstance(each, str) for each in line.tokens):
+        if not all(isinstance(token, str) for token in line.tokens):
             return ["tokens"]
         if attention is None or (len(attention) % count if count else len(attention)):
             return ["attention"]

@@ -75,12 +75,13 @@ def iou_f1(chosen: Tensor, relevant: Tensor, mask: Tensor, *, least: float = 0.5
     union.
     """
     chosen, relevant = chosen & mask, relevant & mask
-    runs, true_runs, shared_runs = (_runs(each) for each in (chosen, relevant, chosen & relevant))
+    runs, true_runs, shared_runs = (_runs(flags) for flags in (chosen, relevant, chosen & relevant))
     # Two runs share one run at most: of each item, the sizes of the three runs that it is in.
-    size, true_size, shared = (_size(each) for each in (runs, true_runs, shared_runs))
+    size, true_size, shared = (_size(numbered) for numbered in (runs, true_runs, shared_runs))
     overlap = (shared_runs > 0) & (shared / (size + true_size - shared) >= least)
     precision, recall = (
-        _touched(each, overlap) / each.amax(-1).clamp_min(1) for each in (runs, true_runs)
+        _touched(numbered, overlap) / numbered.amax(-1).clamp_min(1)
+        for numbered in (runs, true_runs)
     )
     f1 = 2 * precision * recall / (precision + recall).clamp_min(torch.finfo(torch.float64).tiny)
     return f1.masked_fill(~relevant.any(-1), torch.nan)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 from scipy import stats
@@ -56,3 +58,25 @@ def over_seeds_of_columns(
     if limits is not None:
         low, high = np.maximum(low, limits[0]), np.minimum(high, limits[1])
     return estimate, low, high
+
+
+def over_trainings(values: np.ndarray, *, level: float = 0.95) -> tuple[float, float, float]:
+    """Mean of one value per training and its interval (t); NaN ends with fewer than two.
+
+    For values that have no texts, such as an accuracy or a weighted tau over ranks; NaN values are
+    left out.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in over_trainings(np.array([0.1, 0.2, 0.3]))]
+    [0.2, -0.048, 0.448]
+    """
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return math.nan, math.nan, math.nan
+    mean = float(known.mean())
+    if len(known) < 2:
+        return mean, math.nan, math.nan
+    error = float(known.std(ddof=1)) / math.sqrt(len(known))
+    half = float(stats.t.ppf((1 + level) / 2, len(known) - 1)) * error
+    return mean, mean - half, mean + half

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from attnaudit.audits.corpus import CORPUS_AUDITS
 from attnaudit.core import registry
 from attnaudit.results.findings import Findings
-from attnaudit.results.store import file_name
+from attnaudit.results.run_names import file_name
 from attnaudit.training.checkpoint import audited_batches
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnaudit.core import registry
-from attnaudit.results import store
+from attnaudit.results.run_names import run_name
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.interventions import INTERVENTIONS, Findings, InterventionContext
 from attnaudit.training.run_lock import working_on
@@ -72,7 +72,7 @@ def findings_folder_name(
     >>> findings_folder_name(make_experiment("keyword", seed=1), "seeds:count=2")[:20]
     'seeds-keyword-bilstm'
     """
-    return store.run_name(
+    return run_name(
         {
             **experiment.choices(),
             "dataset": f"{name or registry.parse(intervention)[0]}-{experiment.dataset}",

@@ -14,6 +14,7 @@ from attnaudit.core.output_files import sha256
 from attnaudit.data.reading.fingerprint import fingerprint
 from attnaudit.data.splits import Splits
 from attnaudit.results import store
+from attnaudit.results.run_names import run_name
 from attnaudit.training.experiment import ExperimentConfig
 
 
@@ -47,18 +48,18 @@ def find_place(
     ----------
     read : how data is read; for many experiments, a function that remembers what it has read.
     """
-    folder = out / store.run_name(experiment.choices())
+    folder = out / run_name(experiment.choices())
     reads_files = data.reads_files(experiment.dataset)
     if not store.is_complete(folder) or (experiment.vectors is None and not reads_files):
         return Place(folder, store.is_complete(folder))
     before = store.read_run(folder)["data"]
     try:
-        splits, found = (
+        splits, digest = (
             read(experiment.dataset, data_dir) if reads_files else (None, before["fingerprint"])
         )
     except InputError:
         return Place(folder, True)
-    now = (found, _digest(experiment.vectors))
+    now = (digest, _digest(experiment.vectors))
     if now[0] == before["fingerprint"] and before.get("vectors") in (None, now[1]):
         return Place(folder, True, splits)
     digest = hashlib.blake2b("".join(map(str, now)).encode(), digest_size=4).hexdigest()

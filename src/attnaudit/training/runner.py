@@ -8,8 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import torch
-
 from attnaudit import data, models
 from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.job_store import JobStore
@@ -18,23 +16,23 @@ from attnaudit.auditing.report_file import write_report
 from attnaudit.auditing.selection import find_audits, find_measures
 from attnaudit.core import registry
 from attnaudit.core.devices import check_device
-from attnaudit.core.errors import InputError, OutputError
+from attnaudit.core.errors import InputError
 from attnaudit.core.folder_marks import mark_of
 from attnaudit.core.notices import notice
 from attnaudit.core.output_files import check_file, check_writable
-from attnaudit.core.output_folders import set_aside, write_folder
+from attnaudit.core.output_folders import set_aside
 from attnaudit.core.tasks import Workers, as_workers
 from attnaudit.results import store
-from attnaudit.results.checksums import write_json
 from attnaudit.results.results import Results
-from attnaudit.results.run_log import RUN_LOG, RunLog, recording
+from attnaudit.results.run_log import recording
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.preparation import Preparation, prepare
 from attnaudit.training.run_audit import audit_run
+from attnaudit.training.run_directory import write_run
 from attnaudit.training.run_lock import working_on
-from attnaudit.training.run_place import Place, find_place, still_fits
-from attnaudit.training.trained_model import keep_training, kept_training, state_bytes
-from attnaudit.training.trainer import History, fit, scores_on_test
+from attnaudit.training.run_place import Place, find_place
+from attnaudit.training.trained_model import keep_training, kept_training
+from attnaudit.training.trainer import History, fit
 from attnaudit.training.variants import VARIANTS
 
 # The folder, next to the runs, of the trainings that only show whether the attention is stable.
@@ -153,7 +151,7 @@ def run_experiment(
                 ready, job, Path(scratch), out=out, others=others, workers=shared, **how
             )
             seconds = {"training": trained - started, "audit": time.monotonic() - trained}
-            _write(ready, history, results, place.folder, log, seconds)
+            write_run(ready, history, results, place.folder, log, seconds)
             finish(job)
     return place.folder
 
@@ -183,46 +181,6 @@ def _train(
     )
     keep_training(job, ready.identity(), ready.fresh, history)
     return history
-
-
-def _write(
-    ready: Preparation,
-    history: History,
-    results: Results,
-    folder: Path,
-    log: RunLog,
-    seconds: dict[str, float],
-) -> None:
-    """Write the run directory, whole or not at all."""
-    log.phase("performance on the test split")
-    seed = ready.experiment.seed
-    stored: dict[str, Any] = {
-        "choices": ready.experiment.choices(),
-        "model": ready.model,
-        "data": ready.data,
-        "training": {
-            "kept_epoch": history.best_epoch,
-            "dev": list(history.dev_scores),
-            "losses": list(history.losses),
-        },
-        "performance": scores_on_test(ready.training.model, ready.splits, ready.vocabulary, seed),
-        "threads": torch.get_num_threads(),  # the last bits of float sums depend on it
-        "seconds": seconds,
-    }
-    log.phase("writing")
-    said = log.text(folder.name, stored["choices"], store.versions(), stored["threads"])
-
-    def write(draft: Path) -> None:
-        (draft / RUN_LOG).write_text(said, encoding="utf-8")
-        write_json(draft / "vocabulary.json", list(ready.vocabulary.words))
-        (draft / "model.safetensors").write_bytes(state_bytes(ready.fresh))
-        store.write_results(results, draft, run=stored)
-
-    try:
-        write_folder(folder, write, replace=True, keep=still_fits)
-    except OutputError as error:
-        error.results = replace(results, columns=results.columns.in_memory())
-        raise
 
 
 def _other_trainings(experiment: ExperimentConfig, out: Path, **how: Any) -> list[Path]:

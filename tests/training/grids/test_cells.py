@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from attnaudit.core.errors import InputError
-from attnaudit.results import store
+from attnaudit.results.run_names import run_name
 from attnaudit.training.experiment import make_experiment
 from attnaudit.training.grids.cells import Cell, expand
 from attnaudit.training.grids.spec import read_spec
@@ -86,7 +86,7 @@ def test_a_cell_is_the_run_that_the_same_choices_make() -> None:
     }
     expected = make_experiment("keyword", scorer="dot", **choices)
     assert first.experiment == expected
-    assert first.name == store.run_name(expected.choices())
+    assert first.name == run_name(expected.choices())
     assert second.experiment == make_experiment("keyword", scorer="additive", **choices)
     assert (first.label, second.label) == ("scorer dot", "scorer additive")
 

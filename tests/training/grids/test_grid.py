@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from attnaudit.core.tasks import Workers
 from attnaudit.results import store
 from attnaudit.results.checksums import read_mark, verify_folder
-from attnaudit.results.store import run_name
+from attnaudit.results.run_names import run_name
 from attnaudit.training import grid, run, status
 from attnaudit.training import runner as runner_module
 from attnaudit.training.grids.ledger import Ledger
@@ -43,7 +44,7 @@ def plain_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def test_a_grid_equals_the_runs_one_by_one(
     tmp_path: Path, plain_runs: dict[str, bytes], workers: int
 ) -> None:
-    made = grid(TINY, tmp_path, workers=workers, threads=1, show_progress=False)
+    made = grid(TINY, tmp_path, workers=Workers(workers, threads=1), show_progress=False)
     assert [cell.state for cell in made.cells] == ["done"] * 4
     assert tables(tmp_path) == plain_runs
     assert all(verify_folder(cell.folder).startswith("whole") for cell in made.cells if cell.folder)
@@ -154,7 +155,7 @@ def test_a_cell_that_kills_its_worker_every_time_fails(
     tmp_path: Path, plain_runs: dict[str, bytes]
 ) -> None:
     spec = {**TINY, "include": [{"dataset": f"{HERE}:deadly", "encoder": "average", "seed": 0}]}
-    made = grid(spec, tmp_path, workers=2, threads=1, show_progress=False)
+    made = grid(spec, tmp_path, workers=Workers(2, threads=1), show_progress=False)
     assert [cell.state for cell in made.cells] == ["done"] * 4 + ["failed"]
     assert "worker died (3 attempts)" in str(made.cells[4].error)
     assert tables(tmp_path) == plain_runs

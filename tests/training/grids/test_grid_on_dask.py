@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from attnaudit.core.tasks import Workers
 from attnaudit.training import grid
 from attnaudit.training.grids.status import GridStatus
 from dask_cluster import dask_cluster, wait_until
@@ -18,7 +19,7 @@ pytest.importorskip("distributed")
 
 
 def test_a_grid_on_dask_equals_a_local_one_though_a_worker_is_killed(tmp_path: Path) -> None:
-    grid(TINY, tmp_path / "here", threads=1, show_progress=False)
+    grid(TINY, tmp_path / "here", workers=Workers(threads=1), show_progress=False)
     slow = {
         "dataset": f"tiny_grids:slow:folder={tmp_path},seconds=3",
         "encoder": "average",
@@ -29,9 +30,10 @@ def test_a_grid_on_dask_equals_a_local_one_though_a_worker_is_killed(tmp_path: P
     (tmp_path / "dask").mkdir()
     with dask_cluster(tmp_path / "dask") as cluster:
         spec = {**TINY, "include": [slow]}
+        on_cluster = Workers(scheduler=cluster.address, threads=1)
 
         def run() -> None:
-            made.append(grid(spec, out, scheduler=cluster.address, threads=1, show_progress=False))
+            made.append(grid(spec, out, workers=on_cluster, show_progress=False))
 
         thread = threading.Thread(target=run)
         thread.start()

@@ -76,7 +76,7 @@ def check_model(store: JobStore, job: str, fingerprint: str) -> None:
     stored = _stored(store)
     if stored is None or _id_of(stored) != job:
         raise InputError(
-            f"{store.address} no longer holds the audit that this worker was asked to share: it "
+            f"{store.address} no longer holds the audit that this worker belongs to: it "
             "was begun again, finished or removed by another process."
         )
     if stored["model"] != fingerprint:

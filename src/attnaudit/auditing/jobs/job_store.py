@@ -111,7 +111,7 @@ class JobStore:
 
     def remove(self, name: str) -> None:
         """Remove a file or folder of the job; nothing if it is not there."""
-        for unwritten in [each for each in self._unwritten if each.startswith(name)]:
+        for unwritten in [address for address in self._unwritten if address.startswith(name)]:
             del self._unwritten[unwritten]
         path = f"{self._root}/{name}"
         if self._files.exists(path):

@@ -83,15 +83,17 @@ def babi_files(
     )
     stories = _stories(place, task, size, prepare)
     classes = _classes(stories, every_word=answers == "every_word")
-    made = {split: examples(stories[split], classes, split=split) for split in ("train", "test")}
+    examples_of = {
+        split: examples(stories[split], classes, split=split) for split in ("train", "test")
+    }
     if dev == "stories":
-        kept, held_out = _by_story(stories["train"], made["train"], dev_share, seed)
+        kept, held_out = _by_story(stories["train"], examples_of["train"], dev_share, seed)
     else:
-        kept, held_out = divide(made["train"], dev_share, seed=seed, stratified=False)
+        kept, held_out = divide(examples_of["train"], dev_share, seed=seed, stratified=False)
     return prepare.finish(
         train=kept,
         dev=held_out,
-        test=made["test"],
+        test=examples_of["test"],
         classes=classes,
         name=f"babi_files-{task}",
         source=f"bAbI tasks 1.2, {FOLDERS[size]}",
@@ -134,14 +136,14 @@ def _classes(stories: dict[str, tuple[Story, ...]], *, every_word: bool) -> tupl
 
 
 def _by_story(
-    stories: tuple[Story, ...], made: tuple[Example, ...], share: float, seed: int
+    stories: tuple[Story, ...], questions: tuple[Example, ...], share: float, seed: int
 ) -> Halves:
     """Train and dev examples, split by story. `share` is of the stories."""
     story_of = [
         number for number, story in enumerate(stories) for line in story if line.answer is not None
     ]
     # The first question of each story: later entries win, so the zip is reversed.
-    first = dict(zip(reversed(story_of), reversed(made), strict=True))
+    first = dict(zip(reversed(story_of), reversed(questions), strict=True))
     _, chosen = divide(
         [first[number] for number in sorted(first)], share, seed=seed, stratified=False
     )
@@ -149,7 +151,11 @@ def _by_story(
     taken = {number for number, example in first.items() if example.example_id in ids}
     return (
         tuple(
-            example for number, example in zip(story_of, made, strict=True) if number not in taken
+            example
+            for number, example in zip(story_of, questions, strict=True)
+            if number not in taken
         ),
-        tuple(example for number, example in zip(story_of, made, strict=True) if number in taken),
+        tuple(
+            example for number, example in zip(story_of, questions, strict=True) if number in taken
+        ),
     )

@@ -71,7 +71,7 @@ def babi(
         )
     dev = round(train * dev_share)
     sizes = {"train": train - dev, "dev": dev, "test": test}
-    made = {
+    examples_of = {
         split: examples(
             simulate(task=task, questions=count, split=split, seed=seed), PLACES, split=split
         )
@@ -79,9 +79,9 @@ def babi(
     }
     return Splits(
         name=f"babi-{task}",
-        train=made["train"],
-        dev=made["dev"],
-        test=made["test"],
+        train=examples_of["train"],
+        dev=examples_of["dev"],
+        test=examples_of["test"],
         classes=PLACES,
         tokeniser="blanks",
         notes={

@@ -116,7 +116,7 @@ def examples(
     it and is not evidence; the question has no question mark.
     """
     labels = {name: number for number, name in enumerate(classes)}
-    made: list[Example] = []
+    questions: list[Example] = []
     for story in stories:
         tokens: list[str] = []
         segments: list[int] = []
@@ -141,9 +141,9 @@ def examples(
             for line_id in line.support:
                 span = spans[line_id]
                 evidence[span] = [True] * (span.stop - span.start)
-            made.append(
+            questions.append(
                 Example(
-                    example_id=f"{split}/{len(made)}",
+                    example_id=f"{split}/{len(questions)}",
                     tokens=tuple(tokens),
                     label=labels[line.answer],
                     query=tuple(words),
@@ -151,4 +151,4 @@ def examples(
                     segments=tuple(segments),
                 )
             )
-    return tuple(made)
+    return tuple(questions)

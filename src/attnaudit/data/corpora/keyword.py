@@ -69,7 +69,7 @@ def keyword(
             "Raise length, or lower jitter, evidence or distractors."
         )
 
-    def made(split: str, count: int) -> GeneratedExamples:
+    def generated(split: str, count: int) -> GeneratedExamples:
         return GeneratedExamples(
             count,
             lambda number: keyword_example(
@@ -79,9 +79,9 @@ def keyword(
 
     return Splits(
         name="keyword",
-        train=tuple(made("train", train)),  # gone through once per epoch
-        dev=tuple(made("dev", dev)),
-        test=made("test", test),
+        train=tuple(generated("train", train)),  # gone through once per epoch
+        dev=tuple(generated("dev", dev)),
+        test=generated("test", test),
         classes=CLASSES,
         tokeniser="blanks",
         notes={

@@ -55,7 +55,9 @@ def find_delimiter(shape: Callable[[str], Shape], where: str, spell: Spelling) -
     splitting = [delimiter for delimiter in CANDIDATES if shapes[delimiter].splits_header]
     if splitting in ([], [","]):
         return ","
-    consistent = [each for each in splitting if shapes[each].consistent >= CONSISTENT]
+    consistent = [
+        delimiter for delimiter in splitting if shapes[delimiter].consistent >= CONSISTENT
+    ]
     if len(consistent) == 1:
         return consistent[0]
     if not consistent and "," not in splitting:

@@ -25,7 +25,9 @@ _KERAS = re.compile(r"""[^!"#$%&()*+,\-./:;<=>?@\[\\\]^_`{|}~\t\n ]+""")
 class Tokeniser:
     """A way to split texts into tokens."""
 
-    name: str  # with its version: "spacy-3.8 blank en"
+    # With the version of its library: "spacy-3.8 blank en". Cached corpora are found by it, so a
+    # change of a pattern above must raise `cache.FORMAT`.
+    name: str
     split: Callable[[str], list[str]]
     spans: Callable[[str], list[Span]]  # the same tokens as spans of the text
 

@@ -3,6 +3,7 @@
 There is no file per family: `probing` finds out by trial passes how a model is put together, so a
 family that keeps to the conventions of transformers needs no code. To support a new one, add a tiny
 model of it to `FAMILIES` in `tests/tiny_transformers.py`; every test of families then runs on it.
+If they fail: `attention_tape` intercepts attention, `probing` finds calls, layers and embeddings.
 
 Reading order:
 

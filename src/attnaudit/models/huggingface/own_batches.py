@@ -65,7 +65,7 @@ def sample_texts(
             raise InputError(f"No text is left of {len(texts):,}: {bad.messages[-1]}")
         chosen = sampled(pool, count, seed)
         try:
-            return SampledTexts(pool, chosen, token_counts(model, [each.text for each in chosen]))
+            return SampledTexts(pool, chosen, token_counts(model, [row.text for row in chosen]))
         except ItemErrors as error:
             for index, problem in error.problems.items():
                 where = chosen[index].where

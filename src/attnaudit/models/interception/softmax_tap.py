@@ -1,4 +1,4 @@
-"""Catch every softmax in a block of code, and replace its result if asked to."""
+"""Catch every softmax in a block of code; its result can be replaced."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from itertools import groupby
 
 import pandas as pd
 
+from attnaudit.core.number_text import is_number
 from attnaudit.report.tables.table import PaperTable
 
 _LONGEST = 60  # characters of a printed cell
@@ -57,16 +58,8 @@ def _full_precision(value: float) -> str:
 def _cell(text: str) -> str:
     """One line that no spreadsheet runs as a formula."""
     plain = _one_line(text)
-    is_formula = plain[:1] in ("=", "@") or (plain[:1] in ("+", "-") and not _is_number(plain))
+    is_formula = plain[:1] in ("=", "@") or (plain[:1] in ("+", "-") and not is_number(plain))
     return f"'{plain}" if is_formula else plain
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def to_markdown(table: PaperTable) -> str:

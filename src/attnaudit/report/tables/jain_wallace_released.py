@@ -18,7 +18,7 @@ import pandas as pd
 from attnaudit.core import registry
 from attnaudit.core.errors import NotApplicable
 from attnaudit.report.run_sources import Run
-from attnaudit.results.store import file_name
+from attnaudit.results.run_names import file_name
 
 FOLDERS = {"gradient": "GradientPval", "leave_one_out": "pyxc-pyc_pval"}
 _CORPORA = {

@@ -59,7 +59,7 @@ def _about_accuracy(numbers: Numbers, about: dict[str, Any]) -> Iterator[str]:
     correct, majority = numbers("uniform_attention/correct"), about.get("majority")
     if correct is not None and majority is not None and correct.low <= majority:
         better = "barely" if correct.value > majority else "not"
-        mean, low, high = (number(each, 2) for each in (correct.value, correct.low, correct.high))
+        mean, low, high = (number(share, 2) for share in (correct.value, correct.low, correct.high))
         yield (
             f"the model is {better} better than the majority-class baseline (accuracy {mean} "
             f"[{low}, {high}], baseline {number(majority, 2)}), so there may be nothing to explain"

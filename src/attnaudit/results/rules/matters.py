@@ -1,4 +1,7 @@
-"""Does it matter? Does the prediction depend on the weights?"""
+"""Does it matter? Does the prediction depend on the weights?
+
+Thresholds: `Question.MATTERS` in `results/questions.py`.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ def matters(numbers: Numbers) -> Answer:
         partly = f"how much the weights matter is unclear {TOO_WIDE}"
         if moved.group:
             partly = f"for {describe_group(moved.group)} the weights may not matter {TOO_WIDE}"
-    findings = (moved.finding, *(each for each in findings if each != moved.finding))
+    findings = (moved.finding, *(finding for finding in findings if finding != moved.finding))
     because = f"shuffling the weights {effect}{addition}"
     return make_answer(question, answer, because, findings, partly=partly, is_open=is_open)
 

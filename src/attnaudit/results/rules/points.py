@@ -1,4 +1,7 @@
-"""Does it point at what the model uses? Decided by leaving out the words it points at."""
+"""Does it point at what the model uses? Decided by leaving out the words it points at.
+
+Thresholds: `Question.POINTS` in `results/questions.py`.
+"""
 
 from __future__ import annotations
 
@@ -54,9 +57,9 @@ def points(numbers: Numbers) -> Answer:
     judged = [contrast, *([] if place is None else [place])]
     judged += [] if polarity is None or polarity.answer == YES else [polarity]
     judged += [] if top is None or top.answer != NO else [replace(top, answer=PARTLY)]
-    answer = worst([each.answer for each in judged])
-    deciding = next(each for each in judged if each.answer == answer)
-    findings = (deciding.finding, *(each for each in findings if each != deciding.finding))
+    answer = worst([judgement.answer for judgement in judged])
+    deciding = next(judgement for judgement in judged if judgement.answer == answer)
+    findings = (deciding.finding, *(finding for finding in findings if finding != deciding.finding))
     is_against = polarity is not None and deciding is polarity
     because = _how_far(numbers, contrast.finding, place)
     if is_against:

@@ -40,12 +40,12 @@ def stable(numbers: Numbers, about: dict[str, Any]) -> Answer:
     if training is not None:
         judged.append((training, *_in_training(numbers, training)))
     if not judged:
-        ran = next((each for each in ("noise_stability", "stability") if numbers.ran(each)), None)
+        ran = next((name for name in ("noise_stability", "stability") if numbers.ran(name)), None)
         name = training_name if ran == "stability" else kept_name
         reason = numbers.why_unknown(ran or "noise_stability", name)
         return make_answer(question, UNKNOWN, reason, findings)
     deciding, _, answer = min(judged, key=lambda each: (ORDER.index(each[2]), each[0].is_open))
-    findings = (deciding.finding, *(each for each in findings if each != deciding.finding))
+    findings = (deciding.finding, *(finding for finding in findings if finding != deciding.finding))
     reasons = [reason for _, reason, _ in judged]
     if training is None and not numbers.ran("stability"):
         reasons.append(_how_to_compare(about))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnaudit.results import store
+from attnaudit.results.run_names import distinguishing_choices
 
 # Stored choices that affect what is reported about a trained model, not what was trained.
 AUDITED = ("audits", "measures", "sample", "illustrated", "other_seeds")
@@ -54,9 +55,7 @@ def identify(folder: Path) -> Identity:
     trained = _trained(choices, folder.parent)
     seed = trained.pop("seed")
     label = " · ".join(
-        store.distinguishing_choices(
-            {key: value for key, value in choices.items() if key != "seed"}
-        )
+        distinguishing_choices({key: value for key, value in choices.items() if key != "seed"})
     )
     model = json.dumps(trained, sort_keys=True)
     return Identity(model, json.dumps([trained, seed], sort_keys=True), label, seed)

@@ -11,11 +11,15 @@ import pandas as pd
 
 from attnaudit.core.errors import InputError
 from attnaudit.results import store
+from attnaudit.results.findings import find_corpus_audit
 from attnaudit.results.results import Results
 from attnaudit.results.value_columns import Key
 from attnaudit.statistics.inference import over_seeds
+from attnaudit.statistics.seeds import over_trainings
 from attnaudit.training.comparisons.runs import KEY, limits_of
 from attnaudit.training.comparisons.same_model import Identity, identities
+
+_INFORMATION, _TAU = "mutual_information", "weighted_tau"
 
 
 class SeedsTable(NamedTuple):
@@ -54,7 +58,8 @@ def across_seeds(folders: Sequence[Path], *, seed: int = 0) -> pd.DataFrame:
 
     The mean over seeds, its 95 % interval over seeds and examples (see `over_seeds`), the least and
     the largest mean of a run, and how many of the model's seeds have the metric. Runs of one model
-    differ by seed and by what was audited; several runs of one seed are read as one.
+    differ by seed and by what was audited; several runs of one seed are read as one. Weighted tau
+    of `attnaudit corpus-audit` has an interval over seeds alone.
     """
     groups = _by_model(folders)
     if not any(len(group) > 1 for group in groups.values()):
@@ -126,7 +131,29 @@ def _lines(model: str, trainings: dict[int, list[Path]], seed: int) -> pd.DataFr
                 "of": len(columns),
             }
         )
-    return pd.DataFrame(lines)
+    return pd.DataFrame([*lines, *_information_line(model, trainings)])
+
+
+def _information_line(model: str, trainings: dict[int, list[Path]]) -> list[dict[str, object]]:
+    """Weighted tau of information (Wen et al. 2022), if a corpus audit of it is in some run.
+
+    One number per training, without texts: its interval is over trainings alone.
+    """
+    taus = []
+    for runs in trainings.values():
+        found = (find_corpus_audit(run, _INFORMATION) for run in runs)
+        findings = next((findings for findings in found if findings is not None), None)
+        if findings is None:
+            taus.append(np.nan)
+        else:
+            taus.append(float(findings.summary.set_index("metric").loc[_TAU, "value"]))
+    known = np.array(taus)[~np.isnan(taus)]
+    if not len(known):
+        return []
+    mean, low, high = over_trainings(known)
+    line = dict.fromkeys(KEY, "") | {"model": model, "audit": _INFORMATION, "metric": _TAU}
+    ends = {"mean": mean, "low": low, "high": high, "least": known.min(), "largest": known.max()}
+    return [{**line, **ends, "seeds": len(known), "of": len(taus)}]
 
 
 def _column(runs: Sequence[Results], key: Key) -> pd.Series | None:

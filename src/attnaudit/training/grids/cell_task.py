@@ -40,8 +40,8 @@ def run_cell(
             experiment = make_experiment(**choices)
             folder = run_experiment(experiment, Path(out), show_progress=False, **where)  # type: ignore[arg-type]
         else:
-            made = intervene(intervention, out=out, show_progress=False, **where, **choices)  # type: ignore[arg-type]
-            folder = made.folder
+            output = intervene(intervention, out=out, show_progress=False, **where, **choices)  # type: ignore[arg-type]
+            folder = output.folder
     finally:
         logger.handlers, logger.propagate = before, True
     return {"folder": folder.name, "notices": notices}

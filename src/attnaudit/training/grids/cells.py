@@ -12,7 +12,7 @@ from attnaudit.core import registry
 from attnaudit.core.errors import InputError
 from attnaudit.core.paths import without_folders
 from attnaudit.models import Architecture
-from attnaudit.results import store
+from attnaudit.results.run_names import run_name
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.grids.ledger import ListedCell
 from attnaudit.training.grids.spec import Spec, Values
@@ -138,7 +138,7 @@ def _with_base(choices: Choices, spec: Spec, architectures: set[Architecture]) -
     except InputError as error:
         said = ", ".join(f"{key} {_words(value)}" for key, value in rest.items())
         raise InputError(f"{spec.places.of()}: the cell {said}: {error}") from error
-    base = Cell(store.run_name(experiment.choices()), rest, experiment)
+    base = Cell(run_name(experiment.choices()), rest, experiment)
     yield base
     intervention = choices.get("intervention")
     if intervention is not None:

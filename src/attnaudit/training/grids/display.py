@@ -65,8 +65,8 @@ def grid_table(grid: GridStatus) -> RenderableType:
         cells = grid.of(state)
         for cell in cells[:_SHOWN]:
             took = "" if cell.seconds is None else in_words(cell.seconds)
-            said = cell.label if cell.error is None else f"{cell.label}: {cell.error}"
-            table.add_row(Text(state, style=colour), took, Text(said))
+            text = cell.label if cell.error is None else f"{cell.label}: {cell.error}"
+            table.add_row(Text(state, style=colour), took, Text(text))
         if len(cells) > _SHOWN:
             table.add_row("", "", f"and {len(cells) - _SHOWN} more {state}")
     return Group(Text(grid.sentence), table)
@@ -75,9 +75,9 @@ def grid_table(grid: GridStatus) -> RenderableType:
 def _print_line(cell: CellStatus, grid: GridStatus) -> None:
     ended = len(grid.of("done", "failed", "not run"))
     took = "" if cell.seconds is None else f" in {in_words(cell.seconds)}"
-    said = "" if cell.error is None else f": {cell.error}"
+    reason = "" if cell.error is None else f": {cell.error}"
     now = time.strftime("%H:%M:%S")
-    head = f"{now} [{ended}/{len(grid.cells)}] {cell.state}{took}: {cell.label}{said}"
+    head = f"{now} [{ended}/{len(grid.cells)}] {cell.state}{took}: {cell.label}{reason}"
     print(f"{head}; {grid.sentence}", file=sys.stderr, flush=True)
 
 

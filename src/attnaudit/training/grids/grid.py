@@ -11,7 +11,7 @@ from attnaudit.core.devices import check_device
 from attnaudit.core.interruption import Interrupted
 from attnaudit.core.notices import notice
 from attnaudit.core.output_files import check_writable
-from attnaudit.core.tasks import Workers
+from attnaudit.core.tasks import Workers, as_workers
 from attnaudit.training.grids.cells import expand
 from attnaudit.training.grids.display import display
 from attnaudit.training.grids.ledger import CellList, Ledger
@@ -40,10 +40,7 @@ def grid(
     spec: Mapping[str, Any] | str | Path,
     out: str | Path = "runs",
     *,
-    workers: int = 1,
-    threads: int | None = None,
-    scheduler: str | None = None,
-    resources: Mapping[str, float] | None = None,
+    workers: Workers | int = 1,
     dry_run: bool = False,
     retry_failed: bool = False,
     data_dir: str | Path | None = None,
@@ -60,8 +57,8 @@ def grid(
     spec : path of a TOML file, or a dict of the same shape; see docs/grid.md.
     out : folder that holds the run directories.
     workers : processes on this machine; 1 runs the cells in this process, one after the other.
-    threads : threads of torch per process; the last bits of the numbers depend on it.
-    scheduler, resources : of a Dask cluster to run on instead; `out` must be the same folder there.
+        `Workers` for more choices: threads per process, on which the last bits of the numbers
+        depend, or a Dask cluster, where `out` must be the same folder.
     dry_run : only say what would be done, and how long it may take. Nothing is written.
     retry_failed : run only the cells that failed before, and those that depend on them.
     data_dir : folder of the corpora; if omitted, the environment variable ATTNAUDIT_DATA, else the
@@ -81,14 +78,14 @@ def grid(
     """
     place = Path(out).resolve()
     ledger = Ledger(place)
-    pool = Workers(workers, scheduler, dict(resources or {}), threads)
+    pool = as_workers(workers)
     cells = expand(read_spec(spec))
-    listed = CellList(tuple(cell.listed() for cell in cells), workers, 0.0)
+    listed = CellList(tuple(cell.listed() for cell in cells), pool.count, 0.0)
     if dry_run:
         return status_of(listed, ledger)
     check_device(device)
     check_writable(place)
-    ledger.write_list(listed.cells, workers)
+    ledger.write_list(listed.cells, pool.count)
     folder = data_dir or os.environ.get("ATTNAUDIT_DATA")  # a cluster has not our environment
     where = Where(None if folder is None else Path(folder).resolve(), device)
     session = Session(cells, listed, ledger, where, retry_failed=retry_failed)

@@ -79,14 +79,14 @@ def singular(key: str) -> str:
 
 def _flat_choices() -> dict[str, Key]:
     """The fields of the classes that make up an experiment, checked by those classes."""
-    found: dict[str, Key] = {}
+    keys: dict[str, Key] = {}
     for kind in (Architecture, Recipe, ExperimentConfig):
         hints = get_type_hints(kind)
         for field in fields(kind):
             if field.name not in _LEFT_OUT:
                 words, types = _expected(hints[field.name])
-                found[field.name] = Key(words, types, partial(_construct, kind, field.name))
-    return found
+                keys[field.name] = Key(words, types, partial(_construct, kind, field.name))
+    return keys
 
 
 def _expected(hint: Any) -> tuple[str, tuple[type, ...]]:

@@ -92,18 +92,18 @@ class Ledger:
 
     def lists(self) -> list[CellList]:
         """Every grid of this folder, the last started first."""
-        found = []
+        lists = []
         for path in self.folder.glob(_LIST):
             try:
                 content = json.loads(path.read_text(encoding="utf-8"))
                 cells = tuple(ListedCell(**cell) for cell in content["cells"])
-                found.append(CellList(cells, int(content["workers"]), float(content["started"])))
+                lists.append(CellList(cells, int(content["workers"]), float(content["started"])))
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise InputError(
                     f"{path} cannot be read ({str(error)[:200]}). Run the grid again: finished "
                     "cells are kept."
                 ) from error
-        return sorted(found, key=lambda each: -each.started)
+        return sorted(lists, key=lambda listed: -listed.started)
 
     def record(self, name: str, record: CellRecord, log: str | None = None) -> None:
         """Store how a cell ended, and the log if there is one."""
@@ -135,8 +135,8 @@ class Ledger:
         """
         record = record or self.read(name)
         names = [record.folder] if record is not None and record.folder else []
-        for each in (*names, name):
-            folder = self.out / each
+        for key_name in (*names, name):
+            folder = self.out / key_name
             if store.is_complete(folder) or is_finding(folder):
                 return folder
         return None

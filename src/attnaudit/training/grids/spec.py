@@ -113,7 +113,7 @@ class _Reader:
         """Every value of a key, each checked."""
         if name in SELECTIONS:
             several = isinstance(value, list | tuple) and any(
-                isinstance(each, list | tuple) for each in value
+                isinstance(entry, list | tuple) for entry in value
             )
             listed = list(value) if several else [value]
         else:
@@ -121,11 +121,11 @@ class _Reader:
         if not listed and name != "intervention":
             raise InputError(f"{where}: {key} is an empty list, so the grid has no cells.")
         checked = []
-        for index, each in enumerate(listed):
+        for index, entry in enumerate(listed):
             here = f"{where}: {key}" + (f", value {index + 1}" if len(listed) > 1 else "")
-            checked.append(self._checked(name, each, here))
+            checked.append(self._checked(name, entry, here))
             if checked.index(checked[-1]) < index:
-                raise InputError(f"{here}: {each!r} is listed twice.")
+                raise InputError(f"{here}: {entry!r} is listed twice.")
         return tuple(checked)
 
     def _checked(self, name: str, value: Any, here: str) -> Any:
@@ -133,7 +133,7 @@ class _Reader:
         if name in SELECTIONS:
             value = (value,) if isinstance(value, str) else value
             if not isinstance(value, list | tuple) or not all(
-                isinstance(each, str) for each in value
+                isinstance(entry, str) for entry in value
             ):
                 raise InputError(f"{here} must be {key.expected}, got {value!r}.")
             if not value:

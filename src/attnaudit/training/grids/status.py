@@ -70,9 +70,9 @@ class GridStatus:
     def sentence(self) -> str:
         """The counts, and the time left, in one line."""
         counts = Counter(cell.state for cell in self.cells)
-        said = [f"{counts[state]} {state}" for state in STATES if counts[state]]
+        state_counts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
         left = f"; {time_left(self)}" if self.seconds_left else ""
-        return f"{len(self.cells)} cells: {', '.join(said)}{left}"
+        return f"{len(self.cells)} cells: {', '.join(state_counts)}{left}"
 
     def __str__(self) -> str:
         lines = [self.sentence]

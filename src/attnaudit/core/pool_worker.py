@@ -1,0 +1,124 @@
+"""One process of the pool: what it was given, what it answers, and what it says if it dies."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from attnaudit.core.task_outcome import Finished, Outcome, Task, died
+from attnaudit.core.thread_limits import threads_of_new_processes
+from attnaudit.core.worker_process import INTERRUPTIONS, serve
+
+_OUTPUT_KEPT = 4000  # bytes of the output of a process that died
+
+
+class Job:
+    """A task and how often it was started."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.attempts = 0
+        self.started = 0.0
+
+
+class End:
+    """The end of one attempt."""
+
+    def __init__(self, finished: Finished, *, died: bool) -> None:
+        self._finished = finished
+        self.died = died
+
+    def outcome(self, job: Job) -> Outcome:
+        value, error, trace, seconds = self._finished
+        if self.died:
+            error = died(job.attempts, str(error))
+        return Outcome(job.task.key, value, error, trace, seconds, job.attempts)
+
+
+class PoolWorker:
+    """One process: starting, idle (no job), or busy (with a job)."""
+
+    def __init__(self, share: int, threads: int | None) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        handle, self._output_path = tempfile.mkstemp(prefix="attnaudit-worker-", suffix=".log")
+        self._output = os.fdopen(handle, "rb")
+        self.process = context.Process(target=serve, args=(theirs, self._output_path, threads))
+        with threads_of_new_processes(share):
+            self.process.start()
+        theirs.close()  # so that the connection ends with the process
+        self.is_ready = False
+        self.job: Job | None = None
+
+    def give(self, job: Job) -> bool:
+        """Start a job; False if the process is gone."""
+        try:
+            self.connection.send((job.task.function, job.task.arguments))
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+        self.job = job
+        job.attempts += 1
+        job.started = time.perf_counter()
+        return True
+
+    def message(self) -> tuple[str, Any] | None:
+        """The next message, None if the process is dead and has left none."""
+        with suppress(EOFError, OSError):
+            if self.connection.poll():
+                return self.connection.recv()
+        return None
+
+    def set_ready(self) -> None:
+        self.is_ready = True
+        self._remove_output()
+
+    def _remove_output(self) -> None:
+        """The name goes, both open files stay: nothing is left behind however we end."""
+        with suppress(OSError):
+            Path(self._output_path).unlink(missing_ok=True)
+
+    def death(self) -> Finished:
+        """What there is to say about a process that died."""
+        self.process.join()
+        self._output.seek(0, os.SEEK_END)
+        self._output.seek(max(0, self._output.tell() - _OUTPUT_KEPT))
+        text = self._output.read().decode("utf-8", errors="replace").strip()
+        seconds = time.perf_counter() - self.job.started if self.job else 0.0
+        return Finished(None, _reason(self.process.exitcode), text or None, seconds)
+
+    def close(self) -> None:
+        self.connection.close()
+        self._output.close()
+        self._remove_output()
+        self.process.close()
+
+
+@contextmanager
+def no_interruption() -> Iterator[None]:
+    """Delay Ctrl-C and SIGTERM, so that no process is started and forgotten.
+
+    The new process inherits this until it has decided for itself what to do about them.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTIONS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _reason(exit_code: int | None) -> str:
+    if exit_code is not None and exit_code < 0:
+        name = signal.Signals(-exit_code).name
+        memory = ", usually for lack of memory" if name == "SIGKILL" else ""
+        return f"killed by {name}{memory}"
+    return f"it ended with exit code {exit_code}"

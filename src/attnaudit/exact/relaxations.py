@@ -1,0 +1,79 @@
+"""Half-spaces and slabs that contain every equivalent attention, and the furthest in each.
+
+The smallest of these maxima is an upper bound of the furthest equivalent attention.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnaudit.core import masking
+from attnaudit.exact.inputs import Prepared
+from attnaudit.exact.slab import Vertex, furthest_in_slab
+
+# Any subset of rivals gives a valid upper bound; the least probable ones hardly ever tighten it.
+_MAX_RIVALS = 16
+
+
+def relaxations(given: Prepared, epsilon: Tensor) -> list[Vertex]:
+    """The furthest attention in each half-space or slab that contains every feasible one."""
+    p = given.probs
+    rivals = masking.fill(p, _one_hot(given.predicted, p) == 0, -1.0).argsort(
+        dim=-1, descending=True
+    )
+    predicted = _class_readout(given.readout, given.predicted)
+    p_predicted = p.gather(1, given.predicted[:, None])[:, 0]
+    vertices = []
+    for rank in range(min(p.shape[1] - 1, _MAX_RIVALS)):
+        rival = rivals[:, rank]
+        p_rival = p.gather(1, rival[:, None])[:, 0]
+        s = predicted - _class_readout(given.readout, rival)
+        # The extremes of the log-odds if each probability changes by at most epsilon.
+        low = _log_ratio(p_predicted - epsilon, p_rival + epsilon, otherwise=-torch.inf)
+        high = _log_ratio(p_predicted + epsilon, p_rival - epsilon, otherwise=torch.inf)
+        slack = 1e-12 * (1 + s.abs())
+        inside = (s >= low[:, None] - slack) & (s <= high[:, None] + slack)
+        vertices.append(furthest_in_slab(given.alpha, s, given.mask, low, high, inside))
+    if p.shape[1] != 2:  # with two classes it adds nothing to the slab
+        vertices.append(_against_the_rest(given, epsilon, predicted, p_predicted))
+    return vertices
+
+
+def _against_the_rest(
+    given: Prepared, epsilon: Tensor, predicted: Tensor, p_predicted: Tensor
+) -> Vertex:
+    """The furthest attention in the half-space given by all rivals together.
+
+    p_y >= t means that the logsumexp of the rivals' log-odds is at most ln((1-t)/t). Any weights q
+    give a linear lower bound, logsumexp(x) >= q·x + H(q) (Jensen); it is tight at the model's own
+    probabilities of the rivals.
+    """
+    rivals = _one_hot(given.predicted, given.probs) == 0
+    logits = (given.alpha[:, None] @ given.readout)[:, 0]
+    q = masking.softmax(logits, rivals)
+    s = (given.readout @ q[..., None])[..., 0] - predicted
+    p_rest = masking.total(given.probs, rivals)  # not 1 - p_predicted: that loses small numbers
+    high = _log_ratio(p_rest + epsilon, p_predicted - epsilon, otherwise=torch.inf)
+    high = high + torch.special.xlogy(q, q).sum(-1)
+    high = high.where(rivals.any(-1), torch.inf)  # a single class has no rivals
+    low = torch.full_like(high, -torch.inf)
+    inside = s <= high[:, None] + 1e-12 * (1 + s.abs())
+    return furthest_in_slab(given.alpha, s, given.mask, low, high, inside)
+
+
+def _log_ratio(over: Tensor, under: Tensor, *, otherwise: float) -> Tensor:
+    """ln(over / under); `otherwise`, which bounds nothing, where either is not positive."""
+    defined = (over > 0) & (under > 0)
+    return (over.where(defined, 1.0).log() - under.where(defined, 1.0).log()).where(
+        defined, otherwise
+    )
+
+
+def _class_readout(readout: Tensor, chosen: Tensor) -> Tensor:
+    """The column of each example's chosen class: (B,N)."""
+    return readout.gather(2, chosen[:, None, None].expand(-1, readout.shape[1], 1))[..., 0]
+
+
+def _one_hot(chosen: Tensor, like: Tensor) -> Tensor:
+    return torch.nn.functional.one_hot(chosen, like.shape[1])

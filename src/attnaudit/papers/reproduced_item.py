@@ -1,0 +1,100 @@
+"""An item made again on one dataset, the settings it was made with, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from attnaudit.core.errors import NotApplicable
+from attnaudit.core.notices import notice
+from attnaudit.core.output_files import recovery_advice, write_file
+from attnaudit.papers.finished_cells import FinishedCells
+from attnaudit.papers.grid_tables import as_grid, settings
+from attnaudit.papers.item import Item, Plan
+from attnaudit.report.figures import style
+from attnaudit.report.tables.formats import csv_text
+from attnaudit.results.run_names import file_name
+
+ALL = "all"  # the corpora of an item together
+
+
+class Reproduction(NamedTuple):
+    """An item made again on one dataset: the table, its file, and the figures."""
+
+    paper: str
+    item: str
+    dataset: str
+    table: pd.DataFrame
+    path: Path
+    figures: tuple[Path, ...] = ()
+
+    def __str__(self) -> str:
+        shown = self.table.drop(columns=["texts_low", "texts_high", "least", "largest"])
+        shown = shown.loc[:, [not _is_empty(shown[name]) for name in shown.columns]]
+        counts = self.table["verdict"].replace("", "nothing published").value_counts()
+        counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        body = shown.to_string(index=False, float_format="{:.3f}".format, na_rep="–")
+        return f"{self.paper} {self.item}, {self.dataset}: {counted}\n{body}\nTable: {self.path}"
+
+
+class Reproductions(list[Reproduction]):
+    """What `reproduce` made; failed: cells that failed; grid: the grid file, if one was written."""
+
+    failed: tuple[Any, ...] = ()
+    grid: Path | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is common to all items of a call; see `reproduce`."""
+
+    out: Path
+    seeds: tuple[int, ...]
+    fast: bool = False
+    vectors: str | None = None
+    sample: int | None = None
+    epochs: int | None = None
+    data_dir: Path | None = None
+
+    def spec(self, item: Item, plan: Plan) -> dict[str, Any]:
+        """The grid of an item on a dataset."""
+        shared = settings(
+            plan, self.seeds, vectors=self.vectors, sample=self.sample, epochs=self.epochs
+        )
+        return as_grid([{**table, **shared} for table in item.tables(plan)])
+
+    def stem(self, paper: str, item: Item, dataset: str) -> Path:
+        """The files of an item, without their ending: with all that decides the numbers."""
+        seeds = "+".join(map(str, self.seeds))
+        name_parts = [paper, item.name, dataset, f"sample_{self.sample or ALL}"]
+        name_parts += [f"epochs_{self.epochs or 'paper'}", f"seeds_{seeds}", *["fast"] * self.fast]
+        return self.out / "reproductions" / file_name("-".join(name_parts).replace("+", "."))
+
+
+def save_item(
+    paper: str,
+    item: Item,
+    dataset: str,
+    table: pd.DataFrame,
+    chosen: Settings,
+    cells: Sequence[FinishedCells],
+) -> Reproduction:
+    stem = chosen.stem(paper, item, dataset)
+    with recovery_advice(f"The runs in {chosen.out} are complete and will be used again."):
+        path = write_file(stem.with_name(f"{stem.name}.csv"), csv_text(table), kind="table")
+        figures: list[Path] = []
+        if item.draw is not None and cells:
+            try:
+                with style.paper():
+                    figures = style.save(item.draw(cells, table), stem, ("svg", "png"))
+            except NotApplicable as error:
+                notice(f"{paper} {item.name}, {dataset}: no figure: {error}")
+    return Reproduction(paper, item.name, dataset, table, path, tuple(figures))
+
+
+def _is_empty(column: pd.Series) -> bool:
+    return bool(column.isna().all() or (column.astype(str) == "").all())

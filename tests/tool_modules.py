@@ -1,0 +1,19 @@
+"""Scripts of `tools/` as modules, which are not installed."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+TOOLS = Path(__file__).parents[1] / "tools"
+
+
+def load_tool(name: str) -> ModuleType:
+    """The module of tools/NAME.py."""
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
