@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import transformers as hf
-from tests import tiny_transformers as tiny
 
 import attnaudit
+import tiny_transformers as tiny
 from attnaudit.data.citations import CitationExample
 
 _DECODER = {

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.tiny_generation import EXAMPLES, tiny_generator
 
 from attnaudit import cite
 from attnaudit.auditing.head_choice import choose_heads, hold_out
@@ -18,6 +17,7 @@ from attnaudit.models.glass import Glass
 from attnaudit.models.planted_citations import PlantedReader
 from attnaudit.results.gate import check_conditions
 from attnaudit.results.store import load_results
+from tiny_generation import EXAMPLES, tiny_generator
 
 # uses_sources, cites_used, follows_source, decision
 DESERVED = {

@@ -10,7 +10,6 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 from sklearn.linear_model import Lasso
-from tests.tiny_generation import EXAMPLES, tiny_generator
 
 from attnaudit.audits.citations import CITATION_AUDITS
 from attnaudit.audits.citations.source_use import contributions
@@ -22,6 +21,7 @@ from attnaudit.measures.citations.attention import shuffled_order
 from attnaudit.measures.citations.source_sets import source_sets
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.models.planted_citations import KINDS, PlantedReader
+from tiny_generation import EXAMPLES, tiny_generator
 
 SIX = CitationExample(
     "six",

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import torch
 import transformers as hf
-from tests import tiny_transformers as tiny
-from tests.tiny_generation import EXAMPLES, FAMILIES, tiny_generator
 
 import attnaudit
+import tiny_transformers as tiny
 from attnaudit.core.errors import InputError
 from attnaudit.data.citations import FIRST_SOURCE, MARKS, REST, START, CitationExample
 from attnaudit.laws.checks import check_model
 from attnaudit.models.huggingface.generation import source_attention
 from attnaudit.models.huggingface.generation.answers import with_answers
+from tiny_generation import EXAMPLES, FAMILIES, tiny_generator
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

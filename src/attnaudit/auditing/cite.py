@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,6 +27,7 @@ from attnaudit.results.results import Results
 from attnaudit.results.store import load_results, save_results
 
 TOKENS_PER_SHARD = 2**9  # a few answers: each takes dozens of passes
+_TIMED_FROM = 10  # answers
 
 
 def cite(
@@ -98,7 +100,48 @@ def cite(
         check_folder(Path(out), replace=force)
     if isinstance(examples, str | Path):
         examples, _ = read_citations(examples)
-    listed = _checked(examples)
+    return run_citations(
+        model,
+        _checked(examples),
+        audits=audits,
+        measures=measures,
+        choose=choose,
+        held_out=held_out,
+        seed=seed,
+        device=device,
+        keep_examples=keep_examples,
+        max_new_tokens=max_new_tokens,
+        out=out,
+        force=force,
+        tokens_per_shard=tokens_per_shard,
+        show_progress=show_progress,
+    )
+
+
+def run_citations(
+    model: AttentionModel,
+    listed: Sequence[CitationExample],
+    *,
+    audits: Sequence[Choice] | None = None,
+    measures: Sequence[Choice] | None = None,
+    choose: int = 0,
+    held_out: float = 0.2,
+    seed: int = 0,
+    device: torch.device | str | None = None,
+    keep_examples: int | None = None,
+    max_new_tokens: int = 32,
+    out: str | Path | None = None,
+    force: bool = False,
+    tokens_per_shard: int = TOKENS_PER_SHARD,
+    show_progress: bool = True,
+    texts: dict[str, Any] | None = None,
+    on_message: Callable[[str], None] | None = None,
+) -> Results:
+    """`cite` after its arguments were checked.
+
+    texts: what is stored about the file the questions are from. on_message: called with an estimate
+    of the time.
+    """
     chosen_audits = find_audits(audits, CITATION_AUDITS, DEFAULT_CITATION_AUDITS)
     names = list(DEFAULT_CITATION_MEASURES if measures is None else measures)
     answered = answer_missing(model, listed, max_new_tokens, show_progress=show_progress)
@@ -114,7 +157,10 @@ def cite(
         device=device,
         card=CITATION,
     )
-    source = BatchSource(MemoryShards(citation_batches(model, answered), tokens_per_shard))
+    batches = citation_batches(model, answered)
+    if on_message is not None and (estimate := _time_estimate(battery, batches)):
+        on_message(estimate)
+    source = BatchSource(MemoryShards(batches, tokens_per_shard))
     place = None if out is None else parts_folder(Path(out))
     with opened(place) as store, TemporaryDirectory() as scratch:
         results = run_job(
@@ -126,6 +172,8 @@ def cite(
             keep_examples=keep_examples,
             show_progress=show_progress,
         )
+        if texts is not None:
+            results.about["texts"] = {**texts, "audited": len(answered)}
         if out is None:
             return Results(
                 results.columns.in_memory(), results.summaries, results.examples, results.about
@@ -133,6 +181,20 @@ def cite(
         save_results(results, Path(out), force=force, was_free=True)
         finish(store)
     return load_results(out)
+
+
+def _time_estimate(battery: Battery, batches: Sequence[Batch]) -> str | None:
+    """One sentence, from the answer of medium length; None if there are few answers."""
+    if len(batches) < _TIMED_FROM:
+        return None
+    by_length = sorted(batches, key=lambda batch: int(batch.mask.sum()))
+    middle = [by_length[len(batches) // 2]]
+    started = time.monotonic()
+    battery.run(middle)
+    seconds = time.monotonic() - started
+    total = seconds * len(batches)
+    duration = f"{total / 60:.0f} minutes" if total > 90 else f"{total:.0f} seconds"
+    return f"About {duration} for {len(batches)} answers, {seconds:.1f} s each."
 
 
 def answer_missing(

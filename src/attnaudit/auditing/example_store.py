@@ -122,9 +122,7 @@ def example_rows(
     return rows
 
 
-def _answer(
-    model: AttentionModel, record: Record, index: int, seed: int | None
-) -> dict[str, Any]:
+def _answer(model: AttentionModel, record: Record, index: int, seed: int | None) -> dict[str, Any]:
     """For a model that answers from sources: the answer's tokens, and their attention to each.
 
     seed: of the other order of the sources; None if there was none.

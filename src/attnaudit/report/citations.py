@@ -130,7 +130,9 @@ def _line(results: Results, measure: str) -> dict[str, Any]:
     for audit, metric in _TABLE.values():
         line = results.line(audit, metric, measure)
         known = line is not None and not math.isnan(line["mean"])
-        cells.append((line["mean"], line["low"], line["high"]) if line is not None and known else None)
+        cells.append(
+            (line["mean"], line["low"], line["high"]) if line is not None and known else None
+        )
     name = NAMES.get(measure, measure.replace("named_heads:heads=", "chosen heads "))
     return {"name": name, "cells": cells}
 

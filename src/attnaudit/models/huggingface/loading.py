@@ -31,7 +31,7 @@ def from_huggingface(
     model: Any,
     tokenizer: Any = None,
     *,
-    layers: str | int | Sequence[int] = "last",
+    layers: str | int | Sequence[int] | None = None,
     heads: str | int | Sequence[int] = "all",
     query: str | int = "auto",
     task: str = "auto",
@@ -55,8 +55,9 @@ def from_huggingface(
         The model; a pipeline that holds it; or the local folder it was saved to.
     tokenizer : PreTrainedTokenizer, optional
         Its tokenizer. A pipeline and a folder bring their own.
-    layers : {"last", "all"}, int or sequence of int, default "last"
-        The layers to audit, counted from 0 (lowest) or from -1 (last).
+    layers : {"last", "all"}, int or sequence of int, optional
+        The layers to audit, counted from 0 (lowest) or from -1 (last). By default the last; with
+        task="generation" all.
     heads : "all", int or sequence of int, default "all"
         The heads to audit; the others keep their weights.
     query : "auto" or int, default "auto"
@@ -95,6 +96,8 @@ def from_huggingface(
     >>> model.read(batch).alpha.shape
     torch.Size([2, 2, 5])
     """
+    if layers is None:
+        layers = "all" if task == "generation" else "last"
     options: dict[str, Any] = {
         "layers": layers,
         "heads": heads,
@@ -159,7 +162,7 @@ def _wrap(
         return wrap_generation(
             model,
             tokenizer,
-            layers="all" if layers == "last" else layers,
+            layers=layers,
             heads=heads,
             instruction=instruction,
             chat=chat,
