@@ -21,7 +21,7 @@ from attnaudit.models.huggingface.generation.answer_passes import Sequences, seq
 
 @torch.no_grad()
 def shared_prefix_log_probs(model: Any, batches: Sequence[CitationBatch]) -> list[Tensor]:
-    """Log-probability of each answer token (A,), 0 in the padding, of batches of one prompt each."""
+    """Log-probability of each answer token (A,), 0 in the padding, of each batch of one prompt."""
     from transformers import DynamicCache
 
     runs = [sequences_of(batch, None) for batch in batches]
