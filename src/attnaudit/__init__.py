@@ -20,6 +20,8 @@ from attnaudit.core.lazy_names import lazy_names
 if TYPE_CHECKING:
     from attnaudit.auditing.audit import audit
     from attnaudit.auditing.audit_files import audit_files
+    from attnaudit.auditing.cite import cite
+    from attnaudit.auditing.cite_files import cite_files
     from attnaudit.core.contract import AttentionModel, Batch, Record
     from attnaudit.core.errors import InputError
     from attnaudit.core.tasks import Workers
@@ -43,6 +45,8 @@ __all__ = [
     "audit",
     "audit_files",
     "check_model",
+    "cite",
+    "cite_files",
     "compare",
     "from_hooks",
     "from_huggingface",
@@ -65,6 +69,8 @@ __getattr__ = lazy_names(
         "audit": "auditing.audit",
         "audit_files": "auditing.audit_files",
         "check_model": "laws.checks",
+        "cite": "auditing.cite",
+        "cite_files": "auditing.cite_files",
         "compare": "training.comparisons.runs",
         "from_hooks": "models.hooked",
         "from_huggingface": "models.huggingface",

@@ -22,7 +22,7 @@ from attnaudit.laws.checks import check_model
 from attnaudit.measures import MEASURES
 from attnaudit.models.glass import DECIDING, KINDS, Glass, Kind, glass_batch
 from attnaudit.results.card import Card
-from attnaudit.results.questions import NO, PARTLY, YES, Question
+from attnaudit.results.questions import EXPLANATION, NO, PARTLY, YES, Question, questions_of
 from attnaudit.results.results import Results
 
 FAULTY = ("inert", "shifted")
@@ -249,7 +249,7 @@ EXPECTED = {
     "shifted": (PARTLY, YES, NO, YES, YES, NO),
 }
 DECISIONS = {"oracle": YES, "inert": NO, "shifted": NO}
-QUESTIONS = tuple(question.wording for question in Question)
+QUESTIONS = tuple(question.wording for question in questions_of(EXPLANATION))
 
 
 @pytest.mark.parametrize("kind", KINDS)

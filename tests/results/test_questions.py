@@ -1,4 +1,4 @@
-"""The six questions have one definition, and docs/card.md states the same rules."""
+"""The questions have one definition, and docs/card.md states the same rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from attnaudit.results.card import Card
-from attnaudit.results.questions import DECIDING, NO, PARTLY, YES, Question, Thresholds
+from attnaudit.results.questions import (
+    CITATION,
+    DECIDING,
+    NO,
+    PARTLY,
+    YES,
+    Question,
+    Thresholds,
+    questions_of,
+)
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "card.md"
 
@@ -52,6 +61,14 @@ def test_a_question_is_found_by_its_key_or_its_wording() -> None:
         "only_story",
         "stable",
         "plausible",
+        "uses_sources",
+        "cites_used",
+        "follows_source",
+    ]
+    assert [question.key for question in questions_of(CITATION)] == [
+        "uses_sources",
+        "cites_used",
+        "follows_source",
     ]
 
 

@@ -24,12 +24,13 @@ from attnaudit.auditing.report_file import check_report, write_report
 from attnaudit.auditing.selection import Choice, find_audits, find_measures
 from attnaudit.auditing.time_estimate import estimate_time
 from attnaudit.core.devices import check_device
-from attnaudit.core.errors import OutputError
+from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.output_files import check_file
 from attnaudit.core.output_folders import check_folder
 from attnaudit.core.tasks import Workers, as_workers
 from attnaudit.data.audit_texts import OwnText, read_texts
 from attnaudit.data.reading.option_names import Spelling, in_python
+from attnaudit.models.huggingface.decision import Verbalisers
 from attnaudit.models.huggingface.own_batches import sample_texts, with_class_names
 from attnaudit.models.huggingface.text_batch import numbered_ids
 from attnaudit.results.results import Results
@@ -50,6 +51,8 @@ def audit_files(
     layers: str | Sequence[int] = "last",
     heads: str | Sequence[int] = "all",
     leave_out: str = "delete",
+    task: str = "classification",
+    verbalisers: Verbalisers | None = None,
     sample: int | None = None,
     audits: Sequence[Choice] | None = None,
     measures: Sequence[Choice] | None = None,
@@ -82,6 +85,8 @@ def audit_files(
     delimiter, encoding : of a csv or text file; inferred if omitted.
     layers, heads : "last", "all" or numbers from 0.
     leave_out : how a word is left out: "delete", "mask" or "pad".
+    task : "classification", or "lm" for a language model that chooses among `verbalisers`.
+    verbalisers : the words that a language model chooses from, or label -> word.
     sample : number of texts to audit, stratified by label; None for all.
     audits, measures : names or functions; None for the defaults.
     other_models : folders of other trainings of the same model, for the question of stability.
@@ -117,6 +122,11 @@ def audit_files(
             on_message(message)
 
     check_device(device)
+    if task == "lm" and verbalisers is None:
+        raise InputError(
+            "A language model is audited as a choice among words: give two or more, for example "
+            f"{spell('verbalisers', 'good,bad')}."
+        )
     find_audits(audits)
     find_measures(measures)
     if out is not None:
@@ -125,6 +135,8 @@ def audit_files(
         check_folder(Path(out), replace=force, protected=[model_dir, data, *folders])
         check_file(Path(out) / "report.html")
     options: dict[str, Any] = {
+        "task": task,
+        "verbalisers": verbalisers,
         "layers": layers,
         "heads": heads,
         "leave_out": leave_out,

@@ -18,6 +18,7 @@ from attnaudit.core.module_state import evaluating
 from attnaudit.laws.validate_record import check_record
 from attnaudit.measures.rounding import tie_equal_scores
 from attnaudit.measures.shared_pass import passes_shared
+from attnaudit.results.questions import EXPLANATION
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Battery:
     words : the vocabulary, by token id, for display.
     device : where to run; None leaves the model and the batches where they are.
     other_models : other trainings that the audits read too; only put into evaluation mode here.
+    card : which questions the results answer: those on an "explanation", or on a "citation".
     """
 
     model: AttentionModel
@@ -44,6 +46,7 @@ class Battery:
     words: Sequence[str] | None = None
     device: torch.device | str | None = None
     other_models: Sequence[AttentionModel] = ()
+    card: str = EXPLANATION
 
     def run(
         self, batches: Iterable[Batch], advance: Callable[[int], None] | None = None

@@ -12,6 +12,7 @@ from attnaudit.audits.furthest import alternative
 from attnaudit.audits.heatmap import weight_on_marks
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.data.sampling import sampled
+from attnaudit.measures.citations.attention import shuffled_order
 from attnaudit.results.audit_names import resolve_audit_name
 
 MOST_TOKENS = 200_000  # kept in all, unless the number of examples is given
@@ -115,9 +116,29 @@ def example_rows(
                     for name, score in scores.items()
                     if name not in ("attention", "random")
                 ],
+                **_answer(model, record, index, seed if "attention_shuffled" in scores else None),
             }
         )
     return rows
+
+
+def _answer(model: AttentionModel, record: Record, index: int, seed: int | None) -> dict[str, Any]:
+    """For a model that answers from sources: the answer's tokens, and their attention to each.
+
+    seed: of the other order of the sources; None if there was none.
+    """
+    method = getattr(model, "answer_attention", None)
+    if method is None:
+        return {}
+    tokens, weights = method(record, index)
+    counted = record.content[index]
+    return {
+        "answer": tokens,
+        "answer_attention": weights[:, counted].double().flatten().tolist(),
+        "shuffled_order": None
+        if seed is None
+        else [source for source in shuffled_order(record, seed)[index].tolist() if source >= 0],
+    }
 
 
 def _furthest_attention(
@@ -160,6 +181,8 @@ def _item_texts(
 
 
 def _query(record: Record, index: int, words: Sequence[str] | None) -> str:
+    if asked := getattr(record.batch, "examples", None):
+        return str(asked[index].question)
     if record.batch.query is None or record.batch.query_mask is None or words is None:
         return ""
     tokens = record.batch.query[index][record.batch.query_mask[index]].tolist()

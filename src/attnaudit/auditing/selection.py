@@ -14,28 +14,40 @@ from attnaudit.measures import DEFAULT_MEASURES, MEASURES
 Choice = str | Callable[..., Any]
 
 
-def find_audits(choices: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
+Registry = dict[str, Callable[..., Any]]
+
+
+def find_audits(
+    choices: Sequence[Choice] | None,
+    known: Registry = AUDITS,
+    defaults: Sequence[str] = DEFAULT_AUDITS,
+) -> Registry:
     """Name -> audit with its options bound; wrong names and options are rejected before any work.
 
     Parameters
     ----------
     choices : sequence of str or callable, or None
         Names, "name:option=value" or functions; "all" for every audit, None for the default ones.
+    known, defaults : the audits to choose from, and those that run by default.
 
     Examples
     --------
     >>> list(find_audits(["permutation:shuffles=10", "furthest"]))
     ['permutation:shuffles=10', 'furthest']
     """
-    return _resolve(AUDITS, _as_list(AUDITS, DEFAULT_AUDITS, choices), "audit")
+    return _resolve(known, _as_list(known, defaults, choices), "audit")
 
 
-def find_measures(choices: Sequence[Choice] | None) -> dict[str, Callable[..., Any]]:
+def find_measures(
+    choices: Sequence[Choice] | None,
+    known: Registry = MEASURES,
+    defaults: Sequence[str] = DEFAULT_MEASURES,
+) -> Registry:
     """Name -> measure with its options bound; attention is always among them.
 
     Parameters
     ----------
-    choices : sequence of str or callable, or None
+    choices, known, defaults
         As for `find_audits`.
 
     Examples
@@ -43,10 +55,10 @@ def find_measures(choices: Sequence[Choice] | None) -> dict[str, Callable[..., A
     >>> list(find_measures(["gradient"]))
     ['attention', 'gradient']
     """
-    listed = _as_list(MEASURES, DEFAULT_MEASURES, choices)
+    listed = _as_list(known, defaults, choices)
     if "attention" not in listed:
         listed = ["attention", *listed]
-    return _resolve(MEASURES, listed, "measure")
+    return _resolve(known, listed, "measure")
 
 
 def _as_list(

@@ -12,7 +12,7 @@ from attnaudit.auditing.battery import Battery
 from attnaudit.auditing.collector import Facts
 from attnaudit.audits.declaration import declaration_of, scales
 from attnaudit.core.errors import InputError
-from attnaudit.results.questions import RULES
+from attnaudit.results.questions import EXPLANATION, RULES
 from attnaudit.results.results import Results
 from attnaudit.results.value_columns import ValueColumns
 from attnaudit.statistics import bootstrap
@@ -48,6 +48,8 @@ def summarised(
         "model": dict(getattr(battery.model, "about", {})),
         "scales": scales(declarations),
     }
+    if battery.card != EXPLANATION:
+        about["card"] = battery.card
     return Results.of(columns, kept, about, declarations)
 
 

@@ -21,6 +21,7 @@ from attnaudit.cli.options import (
     split_labels,
     split_names,
     split_numbers,
+    split_verbalisers,
     workers_from,
 )
 from attnaudit.cli.runs import print_gate
@@ -90,6 +91,16 @@ def audit(
     leave_out: Annotated[
         str, typer.Option(help="How a word is left out: delete, mask or pad.")
     ] = "delete",
+    task: Annotated[
+        str,
+        typer.Option(help="classification, or lm: the choice of a language model among words."),
+    ] = "classification",
+    verbalisers: Annotated[
+        str | None,
+        typer.Option(
+            help="With --task lm, the words to choose from: good,bad or positive=good,negative=bad."
+        ),
+    ] = None,
     sample: Annotated[
         int | None,
         typer.Option(
@@ -145,7 +156,8 @@ def audit(
     HTML report. Questions that need retraining are marked on the card. An interrupted audit goes
     on where it stopped when the same command is given again.
 
-    Example: `attnaudit audit my-model --data reviews.csv --sample 200`
+    Example: `attnaudit audit my-model --data reviews.csv --sample 200`, or, for a language model,
+    `attnaudit audit gpt2 --data reviews.csv --task lm --verbalisers good,bad`
     """
     from attnaudit.auditing.audit_files import audit_files
     from attnaudit.data.reading.option_names import in_command
@@ -166,6 +178,8 @@ def audit(
             layers=split_numbers(layers),
             heads=split_numbers(heads),
             leave_out=leave_out,
+            task=task,
+            verbalisers=split_verbalisers(verbalisers),
             sample=sample,
             audits=split_names(audits),
             measures=split_names(measures),

@@ -139,6 +139,24 @@ def workers_from(
     return Workers(count, scheduler, split_resources(resources) or {}, threads)
 
 
+def split_verbalisers(text: str | None) -> list[str] | dict[str, str] | None:
+    """Words separated by commas, or label=word.
+
+    >>> split_verbalisers("good,bad"), split_verbalisers("pos=good,neg=bad")
+    (['good', 'bad'], {'pos': 'good', 'neg': 'bad'})
+    """
+    if text is None or "=" not in text:
+        return None if text is None else [word.strip() for word in text.split(",")]
+    pairs = [part.partition("=") for part in text.split(",")]
+    words = {label.strip(): word.strip() for label, _, word in pairs}
+    if not all(label and word for label, word in words.items()) or len(words) < len(pairs):
+        raise InputError(
+            "--verbalisers must be words, or label=WORD, separated by commas and each label once, "
+            f"got {text!r}. Write for example --verbalisers positive=good,negative=bad."
+        )
+    return words
+
+
 def split_labels(text: str | None) -> dict[str, str] | None:
     """Labels of a file with the class names they stand for.
 

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from attnaudit.core.output_files import check_file, write_file
 from attnaudit.report import overview, scripts
 from attnaudit.report.charts.chart_data import POINTS
+from attnaudit.report.citations import citation_data, is_about_citations
 from attnaudit.report.examples import example_data
 from attnaudit.report.inline_data import as_json, policy, static, with_visible_turns
 from attnaudit.report.related_findings import RelatedFindings
@@ -57,6 +58,8 @@ def write_page(
         The page.
     """
     check_file(path)  # now, not after a minute of charts
+    if len(results) == 1 and is_about_citations(results[0]):
+        return write_file(path, citation_page(results[0]))
     return write_page_of(results, path, folders=folders, links=links)[0]
 
 
@@ -111,6 +114,18 @@ def page_html(
         links=links,
         many=len(runs) > MANY,
         scripts=scripts.PAGE,
+    )
+
+
+def citation_page(results: Results) -> str:
+    """The page of an audit of citations as text."""
+    data = citation_data(results)
+    return render(
+        "citations.html",
+        run=run_head(results),
+        data={"answers": data["answers"], "measures": data["measures"]},
+        page=data,
+        scripts=scripts.CITATIONS,
     )
 
 

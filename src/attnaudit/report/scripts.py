@@ -46,3 +46,4 @@ PAGE = (
     "page.js",
 )
 LESSON = (*_PLAYGROUND, "kendall.js", "lesson.js")
+CITATIONS = ("dom.js", "citations.js")

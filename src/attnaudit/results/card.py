@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from attnaudit.results.checksums import json_safe
+from attnaudit.results.citation_verdict import conclude_citation
 from attnaudit.results.number_formats import MISSING, number
-from attnaudit.results.questions import RULES, UNKNOWN, Question
+from attnaudit.results.questions import CITATION, EXPLANATION, RULES, UNKNOWN, Question
 from attnaudit.results.reliability import reliability
 from attnaudit.results.verdict import Verdict, conclude
 
@@ -98,6 +99,7 @@ class Card:
     accuracy : on the audited texts, with its interval; or why it is unknown.
     rules : the version of the rules that made it.
     stored : verdict, decision and next step of a card that was stored by earlier rules.
+    kind : what attention is shown as, an "explanation" or a "citation".
 
     Examples
     --------
@@ -114,6 +116,7 @@ class Card:
     accuracy: str = ""
     rules: int = RULES
     stored: Verdict | None = None
+    kind: str = EXPLANATION
 
     def __getitem__(self, question: str | Question) -> Answer:
         """The answer to a question, given by its key ("needed") or its wording ("needed?")."""
@@ -133,7 +136,14 @@ class Card:
     def conclusion(self) -> Verdict:
         """Decision, verdict and next step."""
         answers = {Question.find(answer.question): answer for answer in self.answers}
-        return self.stored or conclude(answers)
+        if self.stored is not None:
+            return self.stored
+        return conclude_citation(answers) if self.kind == CITATION else conclude(answers)
+
+    @property
+    def error_rates(self) -> str:
+        """How often cards of these rules were wrong on models of known truth; empty if unknown."""
+        return reliability(self.rules) if self.kind == EXPLANATION else ""
 
     @property
     def verdict(self) -> str:
@@ -165,7 +175,7 @@ class Card:
     def __str__(self) -> str:
         lines = [
             self.verdict,
-            *filter(None, [self.next_step, reliability(self.rules), self.accuracy]),
+            *filter(None, [self.next_step, self.error_rates, self.accuracy]),
             *(f"Caution: {caution}" for caution in self.cautions),
         ]
         for answer in self.answers:

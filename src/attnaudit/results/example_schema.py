@@ -27,8 +27,12 @@ EXAMPLE = pa.struct(
         ("furthest_exact", pa.bool_()),
         ("readout", _NUMBERS),
         ("scores", _SCORES),
+        ("answer", pa.list_(pa.string())),
+        ("answer_attention", _NUMBERS),
+        ("shuffled_order", pa.list_(pa.int64())),
     ]
 )
+_CITATIONS = ("answer", "answer_attention", "shuffled_order")  # of answers from sources only
 
 
 def kept_column(ids: Iterable[str], rows: Iterable[dict[str, Any]]) -> pa.Array:
@@ -39,4 +43,7 @@ def kept_column(ids: Iterable[str], rows: Iterable[dict[str, Any]]) -> pa.Array:
 
 def kept_rows(column: pa.ChunkedArray) -> list[dict[str, Any]]:
     """The rows that `kept_column` was given, in the order of the ids."""
-    return column.drop_null().to_pylist()
+    return [
+        {name: value for name, value in row.items() if name not in _CITATIONS or value is not None}
+        for row in column.drop_null().to_pylist()
+    ]

@@ -1,4 +1,4 @@
-"""The six questions of the card: key, wording, deciding metrics, thresholds and blind spot.
+"""The questions of the cards: key, wording, deciding metrics, thresholds and blind spot.
 
 docs/card.md states the same rules for readers; tests/results/test_questions.py compares the two.
 The thresholds were chosen on one half of the models of known truth in benchmarks/calibration. To
@@ -13,6 +13,7 @@ from enum import Enum
 
 YES, PARTLY, NO, UNKNOWN = "yes", "partly", "no", "cannot tell"
 ANSWERS = (YES, PARTLY, NO, UNKNOWN)
+EXPLANATION, CITATION = "explanation", "citation"  # what attention is shown as: the two cards
 RULES = 2  # the version of the rules, stored with every result as about["rules"]
 
 
@@ -74,6 +75,7 @@ class Question(Enum):
     claim, denial : what a yes and a no contribute to the verdict; empty if the verdict does not
         depend on the question.
     earlier : the wording in cards of earlier versions, if it was another.
+    card : EXPLANATION or CITATION, the card that asks it.
     """
 
     NEEDED = (
@@ -144,6 +146,37 @@ class Question(Enum):
         {"evidence/hit@attention": Thresholds(0.75, 0.4, relative=True)},
         "whether the model uses these words: evidence says what people look at",
     )
+    USES_SOURCES = (
+        "uses_sources",
+        "does the answer use the sources at all?",
+        {"source_use/from_sources": Thresholds(yes=0.5, no=0.2)},
+        "what the model would answer by itself: the answer is given to it word by word",
+        "comes from answers that use the sources",
+        "the answers do not need the sources",
+        "",
+        CITATION,
+    )
+    CITES_USED = (
+        "cites_used",
+        "does attention point at the source it uses?",
+        {"source_use/cited_used@attention": Thresholds(0.75, 0.4, relative=True)},
+        "what prompts with sources left out do not show, such as two sources that only together "
+        "say something",
+        "points at the source that was used",
+        "it does not point at the source that was used",
+        "",
+        CITATION,
+    )
+    FOLLOWS_SOURCE = (
+        "follows_source",
+        "is it the source or its position?",
+        {"source_order/same_source@attention": Thresholds(0.75, 0.4, relative=True)},
+        "whether the source that it follows is the one that was used",
+        "follows the source when it is moved",
+        "it follows the position in the prompt, not the source",
+        "",
+        CITATION,
+    )
 
     def __init__(
         self,
@@ -154,6 +187,7 @@ class Question(Enum):
         claim: str = "",
         denial: str = "",
         earlier: str = "",
+        card: str = EXPLANATION,
     ) -> None:
         self.key = key
         self.wording = wording
@@ -162,6 +196,7 @@ class Question(Enum):
         self.claim = claim
         self.denial = denial
         self.earlier = earlier
+        self.card = card
 
     @classmethod
     def find(cls, name: str) -> Question | None:
@@ -182,5 +217,16 @@ class Question(Enum):
         )
 
 
-# The questions that the verdict depends on.
-DECIDING = tuple(question for question in Question if question.claim)
+def questions_of(card: str) -> tuple[Question, ...]:
+    """The questions of one card, in its order.
+
+    Examples
+    --------
+    >>> [question.key for question in questions_of(CITATION)]
+    ['uses_sources', 'cites_used', 'follows_source']
+    """
+    return tuple(question for question in Question if question.card == card)
+
+
+# The questions that the verdict on an explanation depends on.
+DECIDING = tuple(question for question in questions_of(EXPLANATION) if question.claim)

@@ -24,7 +24,7 @@ class Verdict(NamedTuple):
     next_step: str
 
 
-class _Answer(Protocol):
+class GivenAnswer(Protocol):
     @property
     def answer(self) -> str: ...
     @property
@@ -35,7 +35,7 @@ class _Answer(Protocol):
     def denial(self) -> str: ...
 
 
-def conclude(answers: Mapping[Question | None, _Answer]) -> Verdict:
+def conclude(answers: Mapping[Question | None, GivenAnswer]) -> Verdict:
     """The verdict on attention as an explanation.
 
     No if it does not matter or does not point at what the model uses; yes if it does both, is the

@@ -40,10 +40,7 @@ class SavedModels(NamedTuple):
 
     def load(self) -> Battery:
         """Load the models."""
-        model, *others = (
-            from_huggingface(folder, task="classification", **self.options)
-            for folder in self.folders
-        )
+        model, *others = (from_huggingface(folder, **self.options) for folder in self.folders)
         audits = find_audits(self.audits)
         if others:
             audits["stability"] = partial(AUDITS["stability"], other_models=tuple(others))

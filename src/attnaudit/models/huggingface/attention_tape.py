@@ -112,12 +112,12 @@ def attend(
     """Run the family's own eager attention; capture and override it as the tape says."""
     tape = active_tape()
     if tape is None:
-        return _eager_attention(module)(module, query, key, value, attention_mask, **options)
+        return eager_attention(module)(module, query, key, value, attention_mask, **options)
     number = tape.start_call()
     tape.modules[number] = module
     if number in tape.outputs:
         return tape.outputs[number], None
-    out, weights = _eager_attention(module)(module, query, key, value, attention_mask, **options)
+    out, weights = eager_attention(module)(module, query, key, value, attention_mask, **options)
     example = torch.arange(len(out), device=out.device)
     if number in tape.keep or number in tape.rows:
         # Grouped heads share values.
@@ -142,7 +142,7 @@ def attend(
     return out, weights
 
 
-def _eager_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]]:
+def eager_attention(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]]:
     """Return the eager attention function of the module's family."""
     for base in type(module).__mro__:
         function = getattr(sys.modules.get(base.__module__), "eager_attention_forward", None)

@@ -22,11 +22,11 @@ def attention_configs(model: nn.Module) -> tuple[Any, ...]:
 
 
 @contextmanager
-def attention_switched(configs: Sequence[Any]) -> Iterator[None]:
+def attention_switched(configs: Sequence[Any], function: str = NAME) -> Iterator[None]:
     """Name our attention function in every config; families that never look there ignore it."""
     before = [(config, config._attn_implementation_internal) for config in configs]
     for config in configs:
-        config._attn_implementation_internal = NAME
+        config._attn_implementation_internal = function
     try:
         yield
     finally:

@@ -15,7 +15,7 @@ from torch import Tensor
 from attnaudit.core.errors import InputError
 from attnaudit.models.huggingface.labels import class_names
 
-TASKS = ("classification", "lm")
+TASKS = ("classification", "lm", "generation")
 Verbalisers = Sequence[str] | Mapping[str, str]  # words, or label -> word
 _NO_DECISION = {
     "ForTokenClassification": "it decides about every token, not about the text",

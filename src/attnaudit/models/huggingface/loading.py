@@ -16,6 +16,7 @@ from attnaudit.core.unwrapped_models import is_pipeline, is_transformers_model, 
 from attnaudit.models.huggingface import passes
 from attnaudit.models.huggingface.decision import Decision, Verbalisers, find_decision
 from attnaudit.models.huggingface.decode_paths import decode_by, possible_paths
+from attnaudit.models.huggingface.generation import GenerationModel, wrap_generation
 from attnaudit.models.huggingface.length_limit import length_limit
 from attnaudit.models.huggingface.local_checkpoint import load_saved, rejecting
 from attnaudit.models.huggingface.model import HuggingFaceModel
@@ -30,7 +31,7 @@ def from_huggingface(
     model: Any,
     tokenizer: Any = None,
     *,
-    layers: str | int | Sequence[int] = "last",
+    layers: str | int | Sequence[int] | None = None,
     heads: str | int | Sequence[int] = "all",
     query: str | int = "auto",
     task: str = "auto",
@@ -39,7 +40,9 @@ def from_huggingface(
     max_length: int | None = None,
     device: str | None = None,
     dtype: str | torch.dtype | None = None,
-) -> HuggingFaceModel:
+    instruction: str | None = None,
+    chat: bool | None = None,
+) -> Any:
     """Wrap a text classifier or language model of transformers, so that `audit` takes it.
 
     Rows are layers × heads, items are words. Encoder–decoder models are audited at the decoder's
@@ -52,14 +55,16 @@ def from_huggingface(
         The model; a pipeline that holds it; or the local folder it was saved to.
     tokenizer : PreTrainedTokenizer, optional
         Its tokenizer. A pipeline and a folder bring their own.
-    layers : {"last", "all"}, int or sequence of int, default "last"
-        The layers to audit, counted from 0 (lowest) or from -1 (last).
+    layers : {"last", "all"}, int or sequence of int, optional
+        The layers to audit, counted from 0 (lowest) or from -1 (last). By default the last; with
+        task="generation" all.
     heads : "all", int or sequence of int, default "all"
         The heads to audit; the others keep their weights.
     query : "auto" or int, default "auto"
         The position whose attention is audited. By default the one that the head reads.
-    task : {"auto", "classification", "lm"}, default "auto"
-        With "lm", the decision is the next word, or the masked one in a masked language model.
+    task : {"auto", "classification", "lm", "generation"}, default "auto"
+        With "lm", the decision is the next word, or the masked one in a masked language model. With
+        "generation", the model answers questions from sources, for `cite`.
     verbalisers : sequence of str or mapping of str to str, optional
         With "lm", the words to choose from, or label -> word.
     leave_out : {"delete", "mask", "pad"}, default "delete"
@@ -68,11 +73,15 @@ def from_huggingface(
         Longer texts are truncated. By default as many tokens as the model can read.
     device, dtype : str, optional
         Of a model loaded from a folder.
+    instruction : str, optional
+        With "generation", the first line of the prompt.
+    chat : bool, optional
+        With "generation", whether to use the tokenizer's chat template; if omitted, if it has one.
 
     Returns
     -------
-    HuggingFaceModel
-        A model with `read` and `decode`, and with `batches` for texts.
+    HuggingFaceModel or GenerationModel
+        A model with `read` and `decode`, and with `batches` for texts or questions.
 
     Examples
     --------
@@ -87,6 +96,8 @@ def from_huggingface(
     >>> model.read(batch).alpha.shape
     torch.Size([2, 2, 5])
     """
+    if layers is None:
+        layers = "all" if task == "generation" else "last"
     options: dict[str, Any] = {
         "layers": layers,
         "heads": heads,
@@ -95,6 +106,8 @@ def from_huggingface(
         "verbalisers": verbalisers,
         "leave_out": leave_out,
         "max_length": max_length,
+        "instruction": instruction,
+        "chat": chat,
     }
     if isinstance(model, (str, Path)):
         if tokenizer is not None:
@@ -141,8 +154,21 @@ def _wrap(
     verbalisers: Verbalisers | None,
     leave_out: str,
     max_length: int | None,
-) -> HuggingFaceModel:
+    instruction: str | None,
+    chat: bool | None,
+) -> HuggingFaceModel | GenerationModel:
     """Probe a loaded model and wrap it; see `from_huggingface`."""
+    if task == "generation":
+        return wrap_generation(
+            model,
+            tokenizer,
+            layers=layers,
+            heads=heads,
+            instruction=instruction,
+            chat=chat,
+            max_length=max_length,
+            choose=_chosen,
+        )
     check_leave_out(leave_out)
     decision = find_decision(model, tokenizer, task, verbalisers)
     token_ids = special_token_ids(model.config, tokenizer)

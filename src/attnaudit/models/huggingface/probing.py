@@ -21,7 +21,7 @@ from attnaudit.models.huggingface.position import find_rule, positions_of
 from attnaudit.models.huggingface.text_batch import TextBatch
 from attnaudit.models.interception import class_weighted_sum
 
-_CROSS_ATTENTION = re.compile(r"encoder_attn|EncDecAttention|crossattention|cross_attn")
+CROSS_ATTENTION = re.compile(r"encoder_attn|EncDecAttention|crossattention|cross_attn")
 
 
 def find_wiring(model: Any, inputs: Inputs) -> Wiring:
@@ -31,7 +31,7 @@ def find_wiring(model: Any, inputs: Inputs) -> Wiring:
     for softmax in (False, True):
         bare = Wiring(
             layers=layers,
-            embedding=_embedding(model),
+            embedding=input_embedding(model),
             configs=attention_configs(model),
             uses_softmax_tap=softmax,
             layer_of_call=(),
@@ -141,7 +141,7 @@ def _cross_attention_calls(model: nn.Module, tape: Tape) -> tuple[int, ...]:
     return tuple(
         call
         for call, module in sorted(tape.modules.items())
-        if _CROSS_ATTENTION.search(names.get(id(module), ""))
+        if CROSS_ATTENTION.search(names.get(id(module), ""))
     )
 
 
@@ -150,7 +150,7 @@ def _is_causal(weights: Tensor | None) -> bool:
     return weights is not None and weights.shape[2] > 1 and not bool(weights.triu(1).any())
 
 
-def _embedding(model: Any) -> nn.Module:
+def input_embedding(model: Any) -> nn.Module:
     """Return the embedding module; of an encoder–decoder model, the encoder's."""
     owner = model.get_encoder() if model.config.is_encoder_decoder else model
     embedding = owner.get_input_embeddings()

@@ -29,9 +29,11 @@ def loader_of(folder: Path, config: dict[str, Any], task: str) -> str:
     if name.endswith(LM_HEADS):
         if task == "classification":
             raise InputError(
-                f"{folder} holds a language model ({name}), not a classifier. In Python its choice "
-                f"among words can be audited: attnaudit.from_huggingface({str(folder)!r}, "
-                'task="lm", verbalisers={"positive": "good", "negative": "bad"}).'
+                f"{folder} holds a language model ({name}), not a classifier. Its choice among "
+                "words can be audited: --task lm --verbalisers good,bad; in Python "
+                f"attnaudit.from_huggingface({str(folder)!r}, "
+                'task="lm", verbalisers={"positive": "good", "negative": "bad"}). Its citations: '
+                "attnaudit cite."
             )
         return next(loader for ending, loader in _LM_LOADERS.items() if name.endswith(ending))
     if task == "lm":

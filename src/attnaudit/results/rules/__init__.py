@@ -10,6 +10,8 @@ from typing import Any
 import pandas as pd
 
 from attnaudit.results.card import Card
+from attnaudit.results.questions import CITATION
+from attnaudit.results.rules.citations import make_citation_card
 from attnaudit.results.rules.context import accuracy, cautions
 from attnaudit.results.rules.matters import matters
 from attnaudit.results.rules.needed import needed
@@ -39,6 +41,8 @@ def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
     'Accuracy unknown: no labels.'
     """
     numbers = Numbers(summaries)
+    if about.get("card") == CITATION:
+        return make_citation_card(numbers, about)
     answers = (
         needed(numbers),
         matters(numbers),

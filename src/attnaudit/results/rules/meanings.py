@@ -5,6 +5,15 @@ from __future__ import annotations
 # The measures that attention is compared with, as the card names them.
 REFERENCES = {"leave_one_out": "leave-one-out", "gradient": "gradients"}
 
+# The source that a measure of citations points at.
+CITING = {
+    "attention": "with most attention",
+    "calibrated_attention": "with most attention, calibrated by an empty question",
+    "gradient": "with the largest input × gradient",
+    "surrogate": "with the largest weight of the surrogate",
+    "leave_one_out": "that leave-one-out puts first",
+}
+
 MEANINGS = {
     "uniform_attention/accuracy_drop": "accuracy lost under uniform attention",
     "uniform_attention/flipped": "decisions that change under uniform attention",
@@ -57,4 +66,24 @@ MEANINGS = {
     "word is moved elsewhere",
     "erasure_forms/disagreement": "largest difference between deleting, masking and padding the "
     "same words",
+    "source_use/from_sources": "answers whose probability per token the sources at least double",
+    "source_use/gain": "rise of the log-probability per token by the sources",
+    "source_use/open_book": "probability per token with the sources (floor: without)",
+    "source_use/closed_book": "probability per token without any source",
+    **{
+        f"source_use/cited_used@{measure}": f"answers that used the source {words}, of those that "
+        "come from sources (floor: a random source)"
+        for measure, words in CITING.items()
+    },
+    "top_source/drop@attention": "fall of the log-probability without the source with most "
+    "attention (floor: a random source, ceiling: the best one)",
+    "lds/lds@attention": "rank correlation with the log-probability when random sources are left "
+    "out (LDS)",
+    "source_order/same_source@attention": "answers with most attention on the same source in "
+    "another order (floor: chance)",
+    "source_order/same_place@attention": "answers with most attention on another source at the "
+    "same place (lower is better)",
+    "source_order/first@attention": "answers with most attention on the first source "
+    "(floor: chance)",
+    "sinks/first_token": "share of attention on the first token",
 }

@@ -1,0 +1,129 @@
+"""Audit the citations of a saved language model on a file of questions with sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from attnaudit.auditing.cite import run_citations
+from attnaudit.auditing.report_file import check_report, write_report
+from attnaudit.auditing.selection import Choice, find_audits, find_measures
+from attnaudit.audits.citations import CITATION_AUDITS, DEFAULT_CITATION_AUDITS
+from attnaudit.core.devices import check_device
+from attnaudit.core.output_files import check_file
+from attnaudit.core.output_folders import check_folder
+from attnaudit.data.citations import read_citations
+from attnaudit.data.reading.option_names import Spelling, in_python
+from attnaudit.data.sampling import sampled
+from attnaudit.measures.citations import CITATION_MEASURES, DEFAULT_CITATION_MEASURES
+from attnaudit.models.huggingface import from_huggingface
+from attnaudit.results.results import Results
+
+
+def cite_files(
+    model_dir: str | Path,
+    data: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    level: str = "paragraph",
+    layers: str | Sequence[int] = "all",
+    heads: str | Sequence[int] = "all",
+    choose: int = 0,
+    held_out: float = 0.2,
+    instruction: str | None = None,
+    chat: bool | None = None,
+    sample: int | None = None,
+    audits: Sequence[Choice] | None = None,
+    measures: Sequence[Choice] | None = None,
+    max_length: int | None = None,
+    max_new_tokens: int = 32,
+    skip_bad: bool = False,
+    seed: int = 0,
+    device: str = "cpu",
+    dtype: str = "float32",
+    out: str | Path | None = None,
+    force: bool = False,
+    on_message: Callable[[str], None] | None = None,
+    spell: Spelling = in_python,
+) -> Results:
+    """Audit a saved language model on a file of questions, and save the results with a page.
+
+    Does what `attnaudit cite` does. Nothing is downloaded. An interrupted audit goes on where it
+    stopped when it is called again with the same arguments.
+
+    Parameters
+    ----------
+    model_dir : folder with config.json, model.safetensors and the tokenizer.
+    data : file that `attnaudit.data.citations.read_citations` reads.
+    columns, level, skip_bad : as for `read_citations`.
+    layers, heads : "all" or numbers from 0; those whose mean is the attention that is shown.
+    choose, held_out : as for `cite`: heads chosen on held-out questions.
+    instruction, chat : of the prompt, as for `from_huggingface`.
+    sample : number of questions to audit; None for all.
+    audits, measures : names or functions; None for the defaults.
+    max_length : maximum number of tokens; None for the limit of the model.
+    max_new_tokens : of an answer that the model generates.
+    device, dtype : "cpu" or "cuda"; "float32" or "bfloat16".
+    out : folder for the results and report.html; None to save nothing.
+    force : replace results that are in the folder already.
+    on_message : called with what was read from the file, and with an estimate of the time.
+    spell : how error messages write options; for the command line.
+
+    Examples
+    --------
+    >>> results = cite_files("my-model", "qa.jsonl", sample=100)  # doctest: +SKIP
+    >>> print(results.card())  # doctest: +SKIP
+    """
+    model_dir, data = Path(model_dir), Path(data)
+    check_device(device)
+    find_audits(audits, CITATION_AUDITS, DEFAULT_CITATION_AUDITS)
+    find_measures(measures, CITATION_MEASURES, DEFAULT_CITATION_MEASURES)
+    if out is not None:
+        if not force:
+            check_report(Path(out))
+        check_folder(Path(out), replace=force, protected=[model_dir, data])
+        check_file(Path(out) / "report.html")
+    named = dict(columns or {})
+    examples, bad = read_citations(data, columns=named, level=level, skip_bad=skip_bad, spell=spell)
+    chosen = list(sampled(examples, sample, seed))
+    if on_message is not None:
+        gold = sum(example.gold is not None for example in chosen)
+        generated = sum(not example.answer for example in chosen)
+        on_message(
+            f"Read {data.name}: {len(examples):,} questions, {len(chosen):,} of them audited; "
+            f"{gold:,} with known sources, {generated:,} without an answer."
+        )
+    model = from_huggingface(
+        model_dir,
+        task="generation",
+        layers=layers,
+        heads=heads,
+        instruction=instruction,
+        chat=chat,
+        max_length=max_length,
+        device=device,
+        dtype=dtype,
+    )
+    results = run_citations(
+        model,
+        chosen,
+        audits=audits,
+        measures=measures,
+        choose=choose,
+        held_out=held_out,
+        seed=seed,
+        max_new_tokens=max_new_tokens,
+        out=out,
+        force=force,
+        texts={
+            "file": data.name,
+            "model": model_dir.resolve().name,
+            "read": len(examples),
+            "skipped": bad.note(),
+            "labelled": False,
+        },
+        on_message=on_message,
+    )
+    if out is not None:
+        write_report(results, Path(out))
+    return results

@@ -1,0 +1,24 @@
+"""Audits of attention as a citation: is the source that it points at the one that was used?
+
+Audits as in `attnaudit.audits`, with the measures of `attnaudit.measures.citations`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from attnaudit.audits.citations.lds import lds
+from attnaudit.audits.citations.sinks import sinks
+from attnaudit.audits.citations.source_order import source_order
+from attnaudit.audits.citations.source_use import source_use
+from attnaudit.audits.citations.top_source import top_source
+from attnaudit.audits.evidence import evidence
+
+CITATION_AUDITS: dict[str, Callable[..., Any]] = {
+    "source_use": source_use,
+    "top_source": top_source,
+    "lds": lds,
+    "source_order": source_order,
+    "sinks": sinks,
+    "evidence": evidence,
+}
+DEFAULT_CITATION_AUDITS = tuple(CITATION_AUDITS)

@@ -1,0 +1,73 @@
+"""Questions with sources as a model reads them: tokens, and the item of each.
+
+Items are the sources, and three that are never ranked: the first token, which attention tends to
+sink into, other special tokens, and everything else (instructions, question, answer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from attnaudit.core.contract import Batch
+from attnaudit.data.citations.example import CitationExample
+
+START, MARKS, REST, FIRST_SOURCE = 0, 1, 2, 3  # items; sources are counted from the last of these
+
+
+@dataclass(frozen=True, eq=False)
+class CitationBatch(Batch):
+    """A batch of prompts with sources, and their answers.
+
+    `tokens` (B,T) are the prompt; the answer (B,A) is kept apart.
+    """
+
+    per_token: ClassVar[tuple[str, ...]] = (*Batch.per_token, "items")
+
+    items: Tensor | None = None  # (B,T) int64, the item of each token; padding is 0
+    answer: Tensor | None = None  # (B,A) int64
+    answer_mask: Tensor | None = None  # (B,A) bool
+    target: Tensor | None = None  # (B,A) bool, the tokens of the span that is asked about
+    examples: tuple[CitationExample, ...] = ()
+
+    def rows(self, index: Tensor) -> Batch:
+        """The examples at index (M,), which may repeat."""
+        picked = super().rows(index)
+        examples = tuple(self.examples[i] for i in index.tolist())
+        return replace(picked, examples=examples)  # type: ignore[call-arg]
+
+    @property
+    def item_of_token(self) -> Tensor:
+        """The item of each token (B,T); -1 in the padding."""
+        assert self.items is not None  # set by whoever makes such batches
+        return self.items.masked_fill(~self.mask, -1)
+
+    @property
+    def item_count(self) -> int:
+        """Number of items N of the example with most."""
+        return max(FIRST_SOURCE + 1, int(self.item_of_token.max()) + 1)
+
+    @property
+    def has_source(self) -> Tensor:
+        """Which items are sources that the prompt holds (B,N)."""
+        item = torch.arange(self.item_count, device=self.tokens.device)
+        held = (self.item_of_token[:, None] == item[:, None]).any(-1)
+        return held & (item >= FIRST_SOURCE)
+
+
+def padded(lists: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Lists of different lengths as one tensor (B,T), and its mask.
+
+    Examples
+    --------
+    >>> padded([[5, 6], [7]])[0].tolist()
+    [[5, 6], [7, 0]]
+    """
+    width = max((len(each) for each in lists), default=1) or 1
+    filled = torch.tensor([[*each, *[0] * (width - len(each))] for each in lists])
+    lengths = torch.tensor([len(each) for each in lists])
+    return filled, torch.arange(width) < lengths[:, None]

@@ -1,0 +1,406 @@
+"""A language model that answers questions from sources, with `read` and `decode`.
+
+Rows are layers × heads, averaged over the answer's tokens; items are the sources. There are two
+classes, "this answer" and "another": their logits are ln p and ln(1 - p), where ln p is the mean
+log-probability of the answer's tokens, so that log_softmax(logits)[:, 0] is ln p again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnaudit.core.contract import Batch, Record
+from attnaudit.core.errors import InputError
+from attnaudit.data.citations import FIRST_SOURCE, CitationBatch, CitationExample
+from attnaudit.data.citations.batch import padded
+from attnaudit.models.answer_logits import two_logits
+from attnaudit.models.huggingface.generation import answer_passes
+from attnaudit.models.huggingface.generation.answer_passes import Sequences, in_groups
+from attnaudit.models.huggingface.generation.answers import with_answers
+from attnaudit.models.huggingface.generation.prompt import Prompt
+from attnaudit.models.huggingface.generation.shared_prefixes import shared_prefix_log_probs
+from attnaudit.models.huggingface.generation.source_attention import CROSS, SELF, SourceTape
+
+_TOKENS_AT_ONCE = 2**10
+ANSWERS = ("this answer", "another answer")
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What was read, and the log-probabilities that are known already."""
+
+    sequences: Sequences
+    masses: Tensor  # (B,R,A,N)
+    rollout: Tensor | None  # (B,N)
+    known: list[dict[tuple[bool, ...], float]] = field(default_factory=list)  # by kept sources
+
+
+class GenerationModel:
+    """A model wrapped by `from_huggingface(…, task="generation")`; unchanged after every call."""
+
+    class_names: Sequence[str] = ANSWERS
+
+    def __init__(
+        self,
+        model: Any,
+        prompt: Prompt,
+        *,
+        kinds: dict[int, str],
+        rows: Sequence[tuple[int, int]],
+        layer_count: int,
+        embedding: Any,
+        decoder_start: int | None,
+        max_length: int | None,
+    ) -> None:
+        self.model, self.prompt, self.kinds, self.embedding = model, prompt, kinds, embedding
+        self.tokenizer = prompt.tokenizer
+        self.row_numbers = tuple(rows)  # (layer, head) of each row
+        self.layer_count, self.head_count = layer_count, 1
+        self.shares_prefixes = False  # whether prompts that begin alike can be run together
+        self.decoder_start, self.max_length = decoder_start, max_length
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The choices made and found, stored with the results."""
+        return {
+            "model": type(self.model).__name__,
+            "task": "generation",
+            "layers": sorted({layer for layer, _ in self.row_numbers}),
+            "heads": sorted({head for _, head in self.row_numbers}),
+            "rows": [f"{layer}.{head}" for layer, head in self.row_numbers],
+            "instruction": self.prompt.instruction,
+            "chat": self.prompt.uses_chat,
+            "max_length": self.max_length,
+            "dtype": str(self.model.dtype).removeprefix("torch."),
+        }
+
+    def row_names(self, record: Record) -> list[str]:
+        """Name each row by layer and head, counted from 0."""
+        kind = "layer" if self.decoder_start is None else "cross-attention layer"
+        return [f"{kind} {layer} head {head}" for layer, head in self.row_numbers]
+
+    def batches(
+        self, examples: Sequence[CitationExample], *, with_question: bool = True
+    ) -> list[CitationBatch]:
+        """Batches of questions of similar length, on the model's device; the longest first."""
+        encoded = [self.prompt.encode(each, with_question=with_question) for each in examples]
+        for example, each in zip(examples, encoded, strict=True):
+            if not each.answer:
+                raise InputError(
+                    f"{example.where or example.example_id}: the answer is empty. Give one, or "
+                    "have it generated: attnaudit.cite does."
+                )
+            size = len(each.ids) + (0 if self.decoder_start is not None else len(each.answer))
+            if self.max_length is not None and size > self.max_length:
+                raise InputError(
+                    f"{example.where or example.example_id}: sources, question and answer have "
+                    f"{size:,} tokens, but the model reads at most {self.max_length:,}. Give it "
+                    "fewer or shorter sources."
+                )
+        sizes = [len(each.ids) + len(each.answer) for each in encoded]
+        return [
+            _batch([examples[i] for i in part], [encoded[i] for i in part]).to(self.model.device)  # type: ignore[misc]
+            for part in in_groups(sizes, _TOKENS_AT_ONCE)
+        ]
+
+    def with_answers(
+        self, examples: Sequence[CitationExample], *, max_new_tokens: int, show_progress: bool
+    ) -> list[CitationExample]:
+        """The examples, those without an answer with the model's own."""
+        return with_answers(
+            self, examples, max_new_tokens=max_new_tokens, show_progress=show_progress
+        )
+
+    def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
+        """Run the model on a batch; `embeddings` (B,T,E) replace the prompt's own."""
+        return self._read(_citations(batch), embeddings)
+
+    def rollout(self, record: Record) -> Tensor:
+        """Attention traced down to the sources (B,N), averaged over the answer's tokens."""
+        batch = _citations(record.batch)
+        rollout = self._read(batch, None, with_rollout=True).state.rollout
+        assert isinstance(rollout, Tensor)
+        return rollout
+
+    def decode(self, record: Record, alpha: Tensor) -> Tensor:
+        """The logits under other attention: (B,R,N) -> (B,2), (B,K,R,N) -> (B,K,2).
+
+        At every token that predicts the answer, the weights of an item's tokens are scaled by the
+        ratio of the item's new weight to its old one, and made to sum to 1 again.
+        """
+        if alpha.shape[-2:] != record.alpha.shape[1:] or len(alpha) != len(record.alpha):
+            raise InputError(
+                "alpha must have shape (B,R,N) or (B,K,R,N) with the record's (B,R,N) = "
+                f"{tuple(record.alpha.shape)}, got {tuple(alpha.shape)}."
+            )
+        alternatives = alpha if alpha.dim() == 4 else alpha[:, None]
+        logits = [self._decode(record, each) for each in alternatives.unbind(1)]
+        return torch.stack(logits, 1) if alpha.dim() == 4 else logits[0]
+
+    def keep_only(self, record: Record, keep: Tensor) -> Tensor:
+        """The logits (B,K,2) with only the sources in keep (B,K,N) in the prompt.
+
+        Each set of sources is run once per record.
+        """
+        batch, state = _citations(record.batch), record.state
+        sets = (keep & record.content[:, None])[..., FIRST_SOURCE:].cpu().tolist()
+        wanted = [(b, tuple(each)) for b, several in enumerate(sets) for each in several]
+        missing = list(dict.fromkeys(w for w in wanted if w[1] not in state.known[w[0]]))
+        shorter = [_dropped(batch, index, kept) for index, kept in missing]
+        for (index, kept), value in zip(missing, self._log_probs_of_each(shorter), strict=True):
+            state.known[index][kept] = value
+        found = [state.known[b][kept] for b, kept in wanted]
+        values = torch.tensor(found, dtype=record.logits.dtype, device=record.logits.device)
+        return two_logits(values.view(keep.shape[:2]))
+
+    def leave_out(self, record: Record) -> Tensor:
+        """The logits without each source (B,N,2); NaN for other items and for an only source."""
+        sources = record.content
+        without = sources[:, None] & ~torch.eye(
+            sources.shape[1], dtype=torch.bool, device=sources.device
+        )
+        wanted = sources & (record.length > 1)[:, None]
+        return self.keep_only(record, without).masked_fill(~wanted[..., None], torch.nan)
+
+    def without_question(self, record: Record) -> Record:
+        """The same sources and answer read under an empty question."""
+        return self.read(self._again(record, list(_citations(record.batch).examples), False))
+
+    def reordered(self, record: Record, order: Tensor) -> Record:
+        """The record with source order[i] (B,S) at place i; -1 after the last source."""
+        examples = [
+            example.reordered(tuple(n for n in row if n >= 0))
+            for example, row in zip(_citations(record.batch).examples, order.tolist(), strict=True)
+        ]
+        return self.read(self._again(record, examples, True))
+
+    def log_probs(self, batch: CitationBatch, embeddings: Tensor | None = None) -> Tensor:
+        """Mean log-probability of the span asked about (B,), by the model's own attention."""
+        sequences = answer_passes.sequences_of(batch, self.decoder_start)
+        embedding = None if embeddings is None else self.embedding
+        found, _ = answer_passes.token_log_probs(
+            self.model, batch, sequences, embedding=embedding, embeddings=embeddings
+        )
+        return _mean_of_span(found, batch)
+
+    def _log_probs_of_each(self, prompts: Sequence[CitationBatch]) -> list[float]:
+        """Mean log-probability of the span, of batches of one prompt each."""
+        if self.shares_prefixes and self.model.device.type == "cpu":
+            per_token = shared_prefix_log_probs(self.model, prompts)
+            return [
+                float(_mean_of_span(each[None], prompt)[0])
+                for each, prompt in zip(per_token, prompts, strict=True)
+            ]
+        values = [0.0] * len(prompts)
+        lengths = [int(each.mask.sum()) for each in prompts]
+        for part in in_groups(lengths, _TOKENS_AT_ONCE):
+            together = _joined([prompts[i] for i in part])
+            with torch.no_grad():
+                found = self.log_probs(together).tolist()
+            for i, value in zip(part, found, strict=True):
+                values[i] = value
+        return values
+
+    def input_gradient(self, record: Record) -> Tensor:
+        """Input × gradient of the mean log-probability, summed over each source (B,N), signed."""
+        batch = _citations(record.batch)
+        with torch.enable_grad():
+            inputs = record.embeddings.detach().requires_grad_()
+            (slope,) = torch.autograd.grad(self.log_probs(batch, inputs).sum(), inputs)
+        item = answer_passes.sequences_of(batch, self.decoder_start).item
+        per_token = (slope * inputs.detach()).sum(-1)
+        belongs = _one_hot(item, record.content.shape[1])
+        return (per_token[:, None].to(belongs) @ belongs)[:, 0]
+
+    def answer_attention(self, record: Record, at: int) -> tuple[list[str], Tensor]:
+        """The answer's A tokens as text, and the attention (A,N) that each was predicted with."""
+        batch = _citations(record.batch)
+        size = int(_required(batch.answer_mask)[at].sum())
+        tokens = _required(batch.answer)[at, :size].tolist()
+        texts = [self.tokenizer.decode([token]) for token in tokens]
+        return texts, record.state.masses[at].detach().mean(0)[:size]
+
+    def spell(self, record: Record, at: int) -> list[str]:
+        """The text of each item of example `at`."""
+        batch = _citations(record.batch)
+        names = ["first token", "special tokens", "question and answer"]
+        texts = [*names, *batch.examples[at].sources]
+        return texts + [""] * (record.content.shape[1] - len(texts))
+
+    def _read(
+        self, batch: CitationBatch, embeddings: Tensor | None, *, with_rollout: bool = False
+    ) -> Record:
+        assert batch.target is not None
+        sequences = answer_passes.sequences_of(batch, self.decoder_start)
+        tape = self.tape(batch, sequences, with_rollout)
+        found, embedded = answer_passes.token_log_probs(
+            self.model,
+            batch,
+            sequences,
+            tape=tape,
+            embedding=self.embedding,
+            embeddings=embeddings,
+        )
+        assert embedded is not None  # an embedding module was given
+        values = _mean_of_span(found, batch)
+        layers = torch.stack(tape.masses, 1)  # (B,L,H,A,N)
+        chosen = torch.tensor(self.row_numbers, device=layers.device)
+        masses = layers[:, chosen[:, 0], chosen[:, 1]]
+        alpha = _over_span(masses, batch.target)
+        rollout = None
+        if with_rollout:
+            flow = tape.rollout[SELF]
+            place = sequences.queries.clamp_min(0)[..., None].expand(-1, -1, flow.shape[-1])
+            rollout = _over_span(flow.gather(1, place), batch.target)
+        kept = tuple(True for _ in range(FIRST_SOURCE, batch.item_count))
+        known: list[dict[tuple[bool, ...], float]] = []
+        for index, value in enumerate(values.detach().tolist()):
+            held = batch.has_source[index, FIRST_SOURCE:].tolist()
+            known.append({tuple(a and b for a, b in zip(kept, held, strict=True)): value})
+        return Record(
+            batch=batch,
+            embeddings=embedded,
+            hidden=None,
+            alpha=alpha,
+            # A window may hide an item from every query; it is an item of the prompt all the same.
+            mask=tape.belongs.any(1)[:, None].expand_as(alpha),
+            content=batch.has_source,
+            item_of_token=batch.item_of_token,
+            logits=two_logits(values),
+            state=State(sequences, masses, rollout, known),
+        )
+
+    def _decode(self, record: Record, alpha: Tensor) -> Tensor:
+        batch, state = _citations(record.batch), record.state
+        before = record.alpha
+        ratio = torch.where(before > 0, alpha / before.where(before > 0, 1.0), 0.0)
+        shape = (len(alpha), self.layer_count, self.head_count, alpha.shape[-1])
+        whole = torch.ones(shape, dtype=ratio.dtype, device=ratio.device)
+        chosen = torch.tensor(self.row_numbers, device=ratio.device)
+        whole = whole.index_put(
+            (torch.arange(len(alpha), device=ratio.device)[:, None], chosen[:, 0], chosen[:, 1]),
+            ratio,
+        )
+        tape = self.tape(batch, state.sequences)
+        tape.ratios = whole.unbind(1)
+        found, _ = answer_passes.token_log_probs(
+            self.model,
+            batch,
+            state.sequences,
+            tape=tape,
+            embedding=self.embedding,
+            embeddings=record.embeddings,
+        )
+        return two_logits(_mean_of_span(found, batch))
+
+    def tape(
+        self, batch: CitationBatch, sequences: Sequences, with_rollout: bool = False
+    ) -> SourceTape:
+        """What is to be read in a forward pass."""
+        return SourceTape(
+            belongs=_one_hot(sequences.item, batch.item_count),
+            queries=sequences.queries,
+            kinds=self.kinds,
+            audited=SELF if self.decoder_start is None else CROSS,
+            with_rollout=with_rollout,
+        )
+
+    def _again(
+        self, record: Record, examples: Sequence[CitationExample], with_question: bool
+    ) -> CitationBatch:
+        encoded = [self.prompt.encode(each, with_question=with_question) for each in examples]
+        return _batch(examples, encoded).to(record.alpha.device)  # type: ignore[return-value]
+
+
+def _citations(batch: Batch) -> CitationBatch:
+    if not isinstance(batch, CitationBatch):
+        raise InputError(
+            "A model with task='generation' reads questions with sources: make its batches with "
+            "model.batches(examples), or call attnaudit.cite."
+        )
+    return batch
+
+
+def _batch(examples: Sequence[CitationExample], encoded: Sequence[Any]) -> CitationBatch:
+    tokens, mask = padded([each.ids for each in encoded])
+    items, _ = padded([each.items for each in encoded])
+    answer, answer_mask = padded([each.answer for each in encoded])
+    target, _ = padded([each.target for each in encoded])
+    evidence = torch.zeros_like(mask)
+    for index, example in enumerate(examples):
+        for source in example.gold or ():
+            evidence[index] |= (items[index] == FIRST_SOURCE + source) & mask[index]
+    return CitationBatch(
+        tuple(example.example_id for example in examples),
+        tokens,
+        mask,
+        evidence=evidence if any(example.gold is not None for example in examples) else None,
+        items=items,
+        answer=answer,
+        answer_mask=answer_mask,
+        target=target.bool(),
+        examples=tuple(examples),
+    )
+
+
+def _dropped(batch: CitationBatch, index: int, kept: tuple[bool, ...]) -> CitationBatch:
+    """Example `index` with only the kept sources."""
+    one = batch.rows(torch.tensor([index]))
+    assert isinstance(one, CitationBatch) and one.items is not None  # noqa: PT018
+    keep = torch.tensor([*[True] * FIRST_SOURCE, *kept], device=batch.tokens.device)
+    shorter = one.without(~keep[one.items])
+    assert isinstance(shorter, CitationBatch)
+    return shorter
+
+
+def _joined(batches: Sequence[CitationBatch]) -> CitationBatch:
+    """Batches of one example each as one batch."""
+    width = max(each.tokens.shape[1] for each in batches)
+
+    def stacked(name: str) -> Tensor:
+        parts = [getattr(each, name) for each in batches]
+        return torch.cat(
+            [torch.nn.functional.pad(part, (0, width - part.shape[1])) for part in parts]
+        )
+
+    first = batches[0]
+    return replace(
+        first,
+        example_id=tuple(each.example_id[0] for each in batches),
+        tokens=stacked("tokens"),
+        mask=stacked("mask"),
+        items=stacked("items"),
+        evidence=None,
+        answer=torch.cat([_required(each.answer) for each in batches]),
+        answer_mask=torch.cat([_required(each.answer_mask) for each in batches]),
+        target=torch.cat([_required(each.target) for each in batches]),
+        examples=tuple(each.examples[0] for each in batches),
+    )
+
+
+def _required(tensor: Tensor | None) -> Tensor:
+    assert tensor is not None  # every batch of this room has it
+    return tensor
+
+
+def _one_hot(item: Tensor, count: int) -> Tensor:
+    """(B,T) items -> (B,T,N), 0 for tokens of no item."""
+    return (item[..., None] == torch.arange(count, device=item.device)).float()
+
+
+def _mean_of_span(per_token: Tensor, batch: CitationBatch) -> Tensor:
+    target = _required(batch.target) & _required(batch.answer_mask)
+    return (per_token * target).sum(-1) / target.sum(-1)
+
+
+def _over_span(per_token: Tensor, target: Tensor) -> Tensor:
+    """The mean of (B,…,A,N) over the answer's tokens that are asked about: (B,…,N)."""
+    weight = target.to(per_token.dtype) / target.sum(-1, keepdim=True)
+    while weight.dim() < per_token.dim() - 1:
+        weight = weight[:, None]
+    return (per_token * weight[..., None]).sum(-2)

@@ -1,0 +1,146 @@
+"""The page of citations: answers with their sources, shaded by what each measure says."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from attnaudit.report.column_view import Columns
+from attnaudit.report.inline_data import rounded
+from attnaudit.results.questions import CITATION
+from attnaudit.results.results import Results
+
+MOST = 100  # answers on a page
+NAMES = {
+    "attention": "attention, mean of all heads",
+    "attention_renormalised": "attention, every head renormalised",
+    "calibrated_attention": "attention minus that of an empty question",
+    "attention_shuffled": "attention in another order",
+    "rollout": "attention rollout",
+    "gradient": "input × gradient",
+    "surrogate": "surrogate of random sets (Lasso)",
+    "leave_one_out": "leave-one-out",
+    "random": "random numbers",
+}
+_TABLE = {
+    "right source first": ("evidence", "hit"),
+    "used source first": ("source_use", "cited_used"),
+    "fall without it": ("top_source", "drop"),
+    "LDS": ("lds", "lds"),
+    "first place cited": ("source_order", "first"),
+}
+OUTCOMES = {
+    "known_without": "known without the sources",
+    "unsupported": "not from the sources, and not known",
+    "used_cited": "used the cited source",
+    "used_other": "used another source",
+}
+
+
+def is_about_citations(results: Results) -> bool:
+    """Whether these are results of `cite`."""
+    return results.about.get("card") == CITATION
+
+
+def citation_data(results: Results) -> dict[str, Any]:
+    """What the page shows: a table of measures, counts of outcomes, and answers.
+
+    Returns
+    -------
+    dict
+        answers: a list of dicts; measures: name -> what it is called; table and outcomes; rule: the
+        sentence that says which answers are shown.
+    """
+    columns = Columns(results.columns)
+    line_of = {example_id: line for line, example_id in enumerate(columns.ids)}
+    shown = results.examples.head(MOST)
+    answers = [
+        _answer(line, columns, line_of[line.example_id])
+        for line in shown.astype(object).itertuples()
+    ]
+    measures = {
+        name: NAMES.get(name, name.replace("named_heads:heads=", "chosen heads "))
+        for name in results.about["measures"]
+        if name != "random"
+    }
+    audited = len(results.columns)
+    return {
+        "answers": answers,
+        "measures": measures,
+        "table": [_line(results, name) for name in results.about["measures"]],
+        "columns": list(_TABLE),
+        "outcomes": _outcomes(columns),
+        "rule": f"All {audited:,} answers are here."
+        if len(answers) == audited
+        else f"{len(answers):,} of {audited:,} answers are here, the first by their ids.",
+    }
+
+
+def _answer(line: Any, columns: Columns, index: int) -> dict[str, Any]:
+    count = len(line.tokens)
+    rows = np.asarray(line.attention, dtype=float).reshape(-1, count)
+    scores = {"attention": rows.mean(0)}
+    for score in line.scores:
+        values = np.asarray(score["values"], dtype=float)
+        scores[score["measure"]] = values.reshape(-1, count).mean(0)
+    per_token = np.asarray(line.answer_attention, dtype=float).reshape(len(line.answer), count)
+    gold = None if line.evidence is None else [bool(flag) for flag in line.evidence]
+    order = getattr(line, "shuffled_order", None)
+    full, closed = (
+        _value(columns, ("source_use", "", name), index) for name in ("open_book", "closed_book")
+    )
+    return {
+        "id": line.example_id,
+        "question": line.query,
+        "answer": list(line.answer),
+        "sources": list(line.tokens),
+        "gold": gold if gold is None or any(gold) else None,
+        "scores": {name: [rounded(value) for value in each] for name, each in scores.items()},
+        "per_token": [[rounded(value) for value in row] for row in per_token],
+        "order": None if _is_missing(order) else [int(source) for source in order],
+        "open_book": full,
+        "closed_book": closed,
+        "outcome": _outcome(columns, index, closed),
+    }
+
+
+def _outcome(columns: Columns, index: int, closed: float | None) -> str:
+    """The three-way outcome of the source with most attention."""
+    if _value(columns, ("source_use", "", "known_without"), index) == 1.0:
+        return "known_without" if closed is not None and closed >= 0.5 else "unsupported"
+    cited = _value(columns, ("source_use", "attention", "used_cited"), index)
+    return "used_cited" if cited is not None and cited > 0.5 else "used_other"
+
+
+def _outcomes(columns: Columns) -> list[tuple[str, int, str]]:
+    """(key, how many answers, in words) of each outcome."""
+    found = [
+        _outcome(columns, index, _value(columns, ("source_use", "", "closed_book"), index))
+        for index in range(len(columns.ids))
+    ]
+    return [(key, found.count(key), words) for key, words in OUTCOMES.items()]
+
+
+def _line(results: Results, measure: str) -> dict[str, Any]:
+    """One line of the table of measures: per column (mean, low, high), or None."""
+    cells = []
+    for audit, metric in _TABLE.values():
+        line = results.line(audit, metric, measure)
+        known = line is not None and not math.isnan(line["mean"])
+        cells.append(
+            (line["mean"], line["low"], line["high"]) if line is not None and known else None
+        )
+    name = NAMES.get(measure, measure.replace("named_heads:heads=", "chosen heads "))
+    return {"name": name, "cells": cells}
+
+
+def _value(columns: Columns, key: tuple[str, str, str], index: int) -> float | None:
+    column = columns(*key)
+    return None if column is None else rounded(column[index])
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and bool(pd.isna(value)))

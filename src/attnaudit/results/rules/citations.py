@@ -1,0 +1,134 @@
+"""The card of citations: are sources used, is the cited one used, and is it the source or its
+place?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from attnaudit.results.card import Answer, Card
+from attnaudit.results.number_formats import number, percent
+from attnaudit.results.questions import CITATION, NO, PARTLY, UNKNOWN, Question
+from attnaudit.results.rules.judging import OPEN, TOO_WIDE, judge, make_answer
+from attnaudit.results.rules.numbers import Numbers
+
+_FEW_EXAMPLES = 50
+_MANY_IN_SINKS = 0.5
+_RIGHT_SOURCE = "answers with most attention on a source that is known to be needed"
+_SUPPORT = {
+    Question.USES_SOURCES: ("source_use/gain", "source_use/open_book", "source_use/closed_book"),
+    Question.CITES_USED: (
+        "top_source/drop@attention",
+        "lds/lds@attention",
+        "evidence/hit@attention",
+        "source_use/cited_used@calibrated_attention",
+        "source_use/cited_used@gradient",
+        "source_use/cited_used@surrogate",
+    ),
+    Question.FOLLOWS_SOURCE: ("source_order/same_place@attention", "source_order/first@attention"),
+}
+
+
+def make_citation_card(numbers: Numbers, about: dict[str, Any]) -> Card:
+    """The three answers, from the summary alone."""
+    answers = (uses_sources(numbers), cites_used(numbers), follows_source(numbers))
+    return Card(answers, tuple(_cautions(numbers, about)), _answers(numbers), kind=CITATION)
+
+
+def uses_sources(numbers: Numbers) -> Answer:
+    """Answer from the closed-book pass."""
+    return _answer(
+        numbers,
+        Question.USES_SOURCES,
+        "source_use",
+        lambda value, _: (
+            f"the sources at least double the probability of {percent(value)} of the answers"
+        ),
+        "only some of the answers need the sources",
+    )
+
+
+def cites_used(numbers: Numbers) -> Answer:
+    """Answer from leaving out the cited source, and from keeping only it."""
+    return _answer(
+        numbers,
+        Question.CITES_USED,
+        "source_use",
+        lambda value, floor: (
+            f"the source with most attention was used for {percent(value)} of the answers that "
+            f"come from sources (a random source: {percent(floor)})"
+        ),
+        "it points at the source that was used only in part",
+    )
+
+
+def follows_source(numbers: Numbers) -> Answer:
+    """Answer from the sources in another order."""
+    return _answer(
+        numbers,
+        Question.FOLLOWS_SOURCE,
+        "source_order",
+        lambda value, floor: (
+            f"in another order {percent(value)} of the answers have most attention on the same "
+            f"source (by chance: {percent(floor)})"
+        ),
+        "it follows the source only in part when the order changes",
+    )
+
+
+def _answer(numbers: Numbers, question: Question, audit: str, because: Any, partly: str) -> Answer:
+    (name,) = question.thresholds
+    judgement = judge(numbers, question, name, groups=())
+    support = tuple(
+        replace(finding, meaning=_RIGHT_SOURCE)
+        if finding.name == "evidence/hit@attention"
+        else finding
+        for finding in numbers.known(*_SUPPORT[question])
+    )
+    if judgement is None:
+        known = numbers(name)
+        findings = (*(() if known is None else (known,)), *support)
+        return make_answer(question, UNKNOWN, numbers.why_unknown(audit, name), findings)
+    finding = judgement.finding
+    return make_answer(
+        question,
+        judgement.answer,
+        because(finding.value, finding.floor) + (OPEN if judgement.is_open else ""),
+        (finding, *support),
+        partly=""
+        if judgement.answer != PARTLY
+        else f"whether it {question.claim} is unclear {TOO_WIDE}"
+        if judgement.is_open
+        else partly,
+        is_open=judgement.is_open,
+        denial=question.denial if judgement.answer == NO else "",
+    )
+
+
+def _answers(numbers: Numbers) -> str:
+    """How likely the answers are, with the sources and without."""
+    with_sources, without = numbers("source_use/open_book"), numbers("source_use/closed_book")
+    if with_sources is None or without is None:
+        return ""
+    return (
+        f"{numbers.count} answers; mean probability per token {number(with_sources.value, 2)} "
+        f"with the sources, {number(without.value, 2)} without any."
+    )
+
+
+def _cautions(numbers: Numbers, about: dict[str, Any]) -> Iterator[str]:
+    if 0 < numbers.count < _FEW_EXAMPLES:
+        yield (
+            f"only {numbers.count} answers were audited; intervals are rough with fewer than "
+            f"{_FEW_EXAMPLES}"
+        )
+    sink = numbers("sinks/first_token")
+    if sink is not None and sink.value > _MANY_IN_SINKS:
+        yield (
+            f"{percent(sink.value)} of the attention is on the first token; the answers are about "
+            "the weights of the sources"
+        )
+    likely = numbers("source_use/open_book")
+    if likely is not None and likely.high < 0.1:
+        yield "the model finds these answers unlikely even with the sources"
