@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -17,6 +19,7 @@ from attnaudit.auditing.jobs.job import check_model, finish
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.part_file import Part
 from attnaudit.auditing.jobs.run_job import parts_folder
+from attnaudit.auditing.jobs.sealed_parquet import unsealed_table
 from attnaudit.core.errors import InputError
 from attnaudit.core.interruption import Interrupted
 from attnaudit.results.store import load_results
@@ -250,3 +253,16 @@ def test_without_room_for_the_assembled_values_they_are_held_in_memory(
     first, second = (each.columns for each in results)
     assert first.keys == second.keys
     assert np.array_equal(first.matrix(), second.matrix(), equal_nan=True)
+
+
+def test_whatever_arrow_raises_means_that_the_file_is_damaged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Some versions raise ArrowNotImplementedError, which is no ValueError, for a flipped bit."""
+
+    def unknown_type(*arguments: Any, **options: Any) -> None:
+        raise pa.ArrowNotImplementedError("Integers with more than 64 bits")
+
+    monkeypatch.setattr(pq, "ParquetFile", unknown_type)
+    with pytest.raises(ValueError, match="64 bits"):
+        unsealed_table(b"")

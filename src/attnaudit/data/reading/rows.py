@@ -95,7 +95,11 @@ def checked_object(row: Any, text: str, where: str) -> dict[str, Any]:
     """The row if it is a JSON object that can be encoded again; `text` is what it was read from."""
     if not isinstance(row, dict):
         raise InputError(f"{where}: expected a JSON object {{…}}, got {text[:60]!r}.")
-    if "\\u" in text and not _encodable(row):
+    try:
+        encodable = "\\u" not in text or _encodable(row)
+    except RecursionError as error:  # deeper than it could be encoded, though it was decoded
+        raise InputError(f"{where}: not JSON ({str(error)[:100]}), got {text[:60]!r}.") from error
+    if not encodable:
         raise InputError(
             f"{where}: half of a surrogate pair, which is not a character, got {text[:60]!r}."
         )
