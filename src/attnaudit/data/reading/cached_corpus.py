@@ -37,11 +37,11 @@ def read_corpus(
         resolved["tokeniser"] = tokeniser_name(resolved["tokeniser"])
     cached = cached_file(name, about.version, resolved, place)
     # A missing, unreadable or damaged cache file (pyarrow's errors are among these) is ignored.
-    with suppress(OSError, ValueError, KeyError, TypeError):
+    with suppress(OSError, ValueError, KeyError, TypeError, NotImplementedError):
         return parquet_cache.load(cached)
     # One process parses; others that want the same corpus meanwhile wait and read what it stored.
     with exclusive(cached.with_name(f"{cached.name}.lock")):
-        with suppress(OSError, ValueError, KeyError, TypeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, NotImplementedError):
             return parquet_cache.load(cached)
         splits = _without_folder(reader(place, **options), place)
         with suppress(OSError):  # a full or read-only cache folder must not stop the reading
