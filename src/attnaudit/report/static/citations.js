@@ -67,7 +67,9 @@
         make("th", {
           text: `${source + 1}${answer.gold && answer.gold[source] ? " ★" : ""}`,
         }),
-        ...names.map((name) => make("td", { class: "n", text: number(answer.scores[name][source]) })),
+        ...names.map((name) =>
+          make("td", { class: "n", text: number(answer.scores[name][source]) }),
+        ),
       ),
     );
     const body = make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
@@ -101,7 +103,8 @@
     }
     reset();
     const outcome = /** @type {keyof typeof WORDS} */ (answer.outcome);
-    const likely = `probability per token ${number(answer.open_book)} with the sources, ${number(answer.closed_book)} without`;
+    const [open, closed] = [answer.open_book, answer.closed_book].map(number);
+    const likely = `probability per token ${open} with the sources, ${closed} without`;
     return make(
       "article",
       { class: "cited-answer" },
