@@ -81,7 +81,8 @@
   function draw(answer) {
     const all = answer.sources.map((/** @type {string} */ _, /** @type {number} */ n) => n);
     const cards = all.map((/** @type {number} */ source) => sourceCard(answer, source));
-    const reset = () => shade(cards, answer.scores[state.measure] ?? all.map(() => null));
+    const reset = () =>
+      shade(cards, answer.scores[state.measure] ?? new Array(all.length).fill(null));
     const words = answer.answer.map((/** @type {string} */ token, /** @type {number} */ place) => {
       const show = () => shade(cards, answer.per_token[place]);
       const on = { mouseenter: show, focus: show, mouseleave: reset, blur: reset };
