@@ -12,6 +12,7 @@ from attnaudit import cite
 from attnaudit.data.citations import simulate
 from attnaudit.models.planted_citations import PlantedReader
 from attnaudit.report.citations import citation_data
+from attnaudit.report.page import write_page
 from attnaudit.results.results import Results
 
 QUESTIONS = [replace(each, answer=each.answer) for each in simulate(12)]
@@ -54,3 +55,8 @@ def test_texts_from_outside_stay_texts(results: Results, tmp_path: Path) -> None
     assert "</script><b>" not in page
     assert "May I show this model’s attention as the source of an answer?" in page
     assert "Not as a citation" in page
+
+
+def test_two_audits_of_citations_share_a_page_of_cards(results: Results, tmp_path: Path) -> None:
+    page = write_page([results, results], tmp_path / "two.html").read_text(encoding="utf-8")
+    assert page.count("does attention point at the source it uses?") >= 1
