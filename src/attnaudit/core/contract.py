@@ -186,6 +186,11 @@ class AttentionModel(Protocol):
       the layers below do not attend between items;
     - ``value_zeroing(record) -> (B,N) or (B,R,N)``: how far the output of the site's layer turns
       without each item's values;
+    - ``keep_only(record, keep) -> (B,K,C)``: the logits with only the sources in keep (B,K,N) in
+      the prompt, for a model that answers from sources. It may also offer
+      ``without_question(record)`` and ``reordered(record, order)``, the record of the prompt
+      changed so, ``rollout(record) -> (B,N)``, ``input_gradient(record) -> (B,N)`` and
+      ``answer_attention(record, at)``;
     - ``batches(texts, labels) -> list[Batch]``: if it reads plain texts;
     - ``spell(record, at) -> list[str]``: the text of each item of example `at`;
     - ``row_names(record) -> list[str]``: the name of each row ("layer 5 head 0");

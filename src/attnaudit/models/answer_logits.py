@@ -11,8 +11,8 @@ def two_logits(log_prob: Tensor) -> Tensor:
 
     Examples
     --------
-    >>> two_logits(torch.tensor([-0.5])).log_softmax(-1)[:, 0].item()
-    -0.5
+    >>> two_logits(torch.tensor([-0.5])).log_softmax(-1)[:, 0]
+    tensor([-0.5000])
     """
     tiny = torch.finfo(log_prob.dtype).tiny
     return torch.stack([log_prob, (-torch.expm1(log_prob)).clamp_min(tiny).log()], -1)

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from attnaudit.report.column_view import Columns
 from attnaudit.report.inline_data import rounded
@@ -100,7 +99,7 @@ def _answer(line: Any, columns: Columns, index: int) -> dict[str, Any]:
         "gold": gold if gold is None or any(gold) else None,
         "scores": {name: [rounded(value) for value in each] for name, each in scores.items()},
         "per_token": [[rounded(value) for value in row] for row in per_token],
-        "order": None if _is_missing(order) else [int(source) for source in order],
+        "order": _plain(order),
         "open_book": full,
         "closed_book": closed,
         "outcome": _outcome(columns, index, closed),
@@ -142,5 +141,8 @@ def _value(columns: Columns, key: tuple[str, str, str], index: int) -> float | N
     return None if column is None else rounded(column[index])
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and bool(pd.isna(value)))
+def _plain(numbers: Any) -> list[int] | None:
+    """Whole numbers as JSON has them; None if there are none, which pandas may store as NaN."""
+    if numbers is None or isinstance(numbers, float):
+        return None
+    return [int(number) for number in numbers]

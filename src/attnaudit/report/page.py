@@ -58,8 +58,6 @@ def write_page(
         The page.
     """
     check_file(path)  # now, not after a minute of charts
-    if len(results) == 1 and is_about_citations(results[0]):
-        return write_file(path, citation_page(results[0]))
     return write_page_of(results, path, folders=folders, links=links)[0]
 
 
@@ -72,6 +70,8 @@ def write_page_of(
 ) -> tuple[Path, int]:
     """`write_page`, and how many runs are on the page: damaged ones are named and left out."""
     count = len(results)
+    if count == 1 and is_about_citations(results[0]):
+        return write_file(path, citation_page(results[0])), 1
     many = count > MANY
     budget = min(_EXAMPLE_BYTES, _ALL_EXAMPLE_BYTES // max(count, 1))
 

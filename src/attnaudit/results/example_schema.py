@@ -32,7 +32,7 @@ EXAMPLE = pa.struct(
         ("shuffled_order", pa.list_(pa.int64())),
     ]
 )
-_CITATIONS = ("answer", "answer_attention", "shuffled_order")  # of answers from sources only
+CITATION_COLUMNS = ("answer", "answer_attention", "shuffled_order")  # of answers from sources only
 
 
 def kept_column(ids: Iterable[str], rows: Iterable[dict[str, Any]]) -> pa.Array:
@@ -44,6 +44,10 @@ def kept_column(ids: Iterable[str], rows: Iterable[dict[str, Any]]) -> pa.Array:
 def kept_rows(column: pa.ChunkedArray) -> list[dict[str, Any]]:
     """The rows that `kept_column` was given, in the order of the ids."""
     return [
-        {name: value for name, value in row.items() if name not in _CITATIONS or value is not None}
+        {
+            name: value
+            for name, value in row.items()
+            if name not in CITATION_COLUMNS or value is not None
+        }
         for row in column.drop_null().to_pylist()
     ]

@@ -145,7 +145,9 @@ def test_a_damaged_part_is_named(tmp_path: Path) -> None:
         run(tmp_path / "out", audits=[*AUDITS, stopping_after(4, [])])
     (part,) = parts_folder(tmp_path / "out").glob("parts/0000001-*.parquet")
     content = bytearray(part.read_bytes())
-    content[len(content) // 3] ^= 1
+    third = len(content) // 3
+    for place in range(third, third + 64):  # one bit may be of no value that is read
+        content[place] ^= 1
     part.write_bytes(content)
     with pytest.raises(InputError, match=r"0000001-\w+\.parquet is damaged"):
         run(tmp_path / "out", audits=[*AUDITS, stopping_after(10**6, [])])

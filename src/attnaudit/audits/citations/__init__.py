@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from attnaudit.audits.citations.lds import lds
+from attnaudit.audits.citations.right_source import right_source
 from attnaudit.audits.citations.sinks import sinks
 from attnaudit.audits.citations.source_order import source_order
 from attnaudit.audits.citations.source_use import source_use
 from attnaudit.audits.citations.top_source import top_source
-from attnaudit.audits.evidence import evidence
 
 CITATION_AUDITS: dict[str, Callable[..., Any]] = {
     "source_use": source_use,
@@ -19,6 +19,6 @@ CITATION_AUDITS: dict[str, Callable[..., Any]] = {
     "lds": lds,
     "source_order": source_order,
     "sinks": sinks,
-    "evidence": evidence,
+    "evidence": right_source,
 }
 DEFAULT_CITATION_AUDITS = tuple(CITATION_AUDITS)

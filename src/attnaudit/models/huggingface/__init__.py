@@ -17,7 +17,8 @@ Reading order:
    inside the model.
 5. `text_batch`, `encoded_texts`, `words`, `subwords`, `labels` and `own_batches` turn texts into
    batches, and tokens into words.
-6. `local_checkpoint` loads a folder, after `config_check`, `folder_files`, `weight_files` and
+6. `generation` is for language models that answer from sources, `attnaudit.cite`.
+7. `local_checkpoint` loads a folder, after `config_check`, `folder_files`, `weight_files` and
    `task_head` have looked at its files.
 """
 

@@ -67,7 +67,9 @@
         make("th", {
           text: `${source + 1}${answer.gold && answer.gold[source] ? " ★" : ""}`,
         }),
-        ...names.map((name) => make("td", { class: "n", text: number(answer.scores[name][source]) })),
+        ...names.map((name) =>
+          make("td", { class: "n", text: number(answer.scores[name][source]) }),
+        ),
       ),
     );
     const body = make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
@@ -79,7 +81,8 @@
   function draw(answer) {
     const all = answer.sources.map((/** @type {string} */ _, /** @type {number} */ n) => n);
     const cards = all.map((/** @type {number} */ source) => sourceCard(answer, source));
-    const reset = () => shade(cards, answer.scores[state.measure] ?? all.map(() => null));
+    const reset = () =>
+      shade(cards, answer.scores[state.measure] ?? new Array(all.length).fill(null));
     const words = answer.answer.map((/** @type {string} */ token, /** @type {number} */ place) => {
       const show = () => shade(cards, answer.per_token[place]);
       const on = { mouseenter: show, focus: show, mouseleave: reset, blur: reset };
@@ -101,7 +104,8 @@
     }
     reset();
     const outcome = /** @type {keyof typeof WORDS} */ (answer.outcome);
-    const likely = `probability per token ${number(answer.open_book)} with the sources, ${number(answer.closed_book)} without`;
+    const [open, closed] = [answer.open_book, answer.closed_book].map(number);
+    const likely = `probability per token ${open} with the sources, ${closed} without`;
     return make(
       "article",
       { class: "cited-answer" },

@@ -8,7 +8,7 @@ log-probability of the answer's tokens, so that log_softmax(logits)[:, 0] is ln 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -17,12 +17,17 @@ from torch import Tensor
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError
 from attnaudit.data.citations import FIRST_SOURCE, CitationBatch, CitationExample
-from attnaudit.data.citations.batch import padded
 from attnaudit.models.answer_logits import two_logits
 from attnaudit.models.huggingface.generation import answer_passes
 from attnaudit.models.huggingface.generation.answer_passes import Sequences, in_groups
 from attnaudit.models.huggingface.generation.answers import with_answers
 from attnaudit.models.huggingface.generation.prompt import Prompt
+from attnaudit.models.huggingface.generation.prompt_batches import (
+    joined,
+    prompt_batch,
+    required,
+    with_sources,
+)
 from attnaudit.models.huggingface.generation.shared_prefixes import shared_prefix_log_probs
 from attnaudit.models.huggingface.generation.source_attention import CROSS, SELF, SourceTape
 
@@ -104,7 +109,9 @@ class GenerationModel:
                 )
         sizes = [len(each.ids) + len(each.answer) for each in encoded]
         return [
-            _batch([examples[i] for i in part], [encoded[i] for i in part]).to(self.model.device)  # type: ignore[misc]
+            prompt_batch([examples[i] for i in part], [encoded[i] for i in part]).to(
+                self.model.device
+            )  # type: ignore[misc]
             for part in in_groups(sizes, _TOKENS_AT_ONCE)
         ]
 
@@ -151,7 +158,7 @@ class GenerationModel:
         sets = (keep & record.content[:, None])[..., FIRST_SOURCE:].cpu().tolist()
         wanted = [(b, tuple(each)) for b, several in enumerate(sets) for each in several]
         missing = list(dict.fromkeys(w for w in wanted if w[1] not in state.known[w[0]]))
-        shorter = [_dropped(batch, index, kept) for index, kept in missing]
+        shorter = [with_sources(batch, index, kept) for index, kept in missing]
         for (index, kept), value in zip(missing, self._log_probs_of_each(shorter), strict=True):
             state.known[index][kept] = value
         found = [state.known[b][kept] for b, kept in wanted]
@@ -199,7 +206,7 @@ class GenerationModel:
         values = [0.0] * len(prompts)
         lengths = [int(each.mask.sum()) for each in prompts]
         for part in in_groups(lengths, _TOKENS_AT_ONCE):
-            together = _joined([prompts[i] for i in part])
+            together = joined([prompts[i] for i in part])
             with torch.no_grad():
                 found = self.log_probs(together).tolist()
             for i, value in zip(part, found, strict=True):
@@ -220,8 +227,8 @@ class GenerationModel:
     def answer_attention(self, record: Record, at: int) -> tuple[list[str], Tensor]:
         """The answer's A tokens as text, and the attention (A,N) that each was predicted with."""
         batch = _citations(record.batch)
-        size = int(_required(batch.answer_mask)[at].sum())
-        tokens = _required(batch.answer)[at, :size].tolist()
+        size = int(required(batch.answer_mask)[at].sum())
+        tokens = required(batch.answer)[at, :size].tolist()
         texts = [self.tokenizer.decode([token]) for token in tokens]
         return texts, record.state.masses[at].detach().mean(0)[:size]
 
@@ -314,7 +321,7 @@ class GenerationModel:
         self, record: Record, examples: Sequence[CitationExample], with_question: bool
     ) -> CitationBatch:
         encoded = [self.prompt.encode(each, with_question=with_question) for each in examples]
-        return _batch(examples, encoded).to(record.alpha.device)  # type: ignore[return-value]
+        return prompt_batch(examples, encoded).to(record.alpha.device)  # type: ignore[return-value]
 
 
 def _citations(batch: Batch) -> CitationBatch:
@@ -326,75 +333,13 @@ def _citations(batch: Batch) -> CitationBatch:
     return batch
 
 
-def _batch(examples: Sequence[CitationExample], encoded: Sequence[Any]) -> CitationBatch:
-    tokens, mask = padded([each.ids for each in encoded])
-    items, _ = padded([each.items for each in encoded])
-    answer, answer_mask = padded([each.answer for each in encoded])
-    target, _ = padded([each.target for each in encoded])
-    evidence = torch.zeros_like(mask)
-    for index, example in enumerate(examples):
-        for source in example.gold or ():
-            evidence[index] |= (items[index] == FIRST_SOURCE + source) & mask[index]
-    return CitationBatch(
-        tuple(example.example_id for example in examples),
-        tokens,
-        mask,
-        evidence=evidence if any(example.gold is not None for example in examples) else None,
-        items=items,
-        answer=answer,
-        answer_mask=answer_mask,
-        target=target.bool(),
-        examples=tuple(examples),
-    )
-
-
-def _dropped(batch: CitationBatch, index: int, kept: tuple[bool, ...]) -> CitationBatch:
-    """Example `index` with only the kept sources."""
-    one = batch.rows(torch.tensor([index]))
-    assert isinstance(one, CitationBatch) and one.items is not None  # noqa: PT018
-    keep = torch.tensor([*[True] * FIRST_SOURCE, *kept], device=batch.tokens.device)
-    shorter = one.without(~keep[one.items])
-    assert isinstance(shorter, CitationBatch)
-    return shorter
-
-
-def _joined(batches: Sequence[CitationBatch]) -> CitationBatch:
-    """Batches of one example each as one batch."""
-    width = max(each.tokens.shape[1] for each in batches)
-
-    def stacked(name: str) -> Tensor:
-        parts = [getattr(each, name) for each in batches]
-        return torch.cat(
-            [torch.nn.functional.pad(part, (0, width - part.shape[1])) for part in parts]
-        )
-
-    first = batches[0]
-    return replace(
-        first,
-        example_id=tuple(each.example_id[0] for each in batches),
-        tokens=stacked("tokens"),
-        mask=stacked("mask"),
-        items=stacked("items"),
-        evidence=None,
-        answer=torch.cat([_required(each.answer) for each in batches]),
-        answer_mask=torch.cat([_required(each.answer_mask) for each in batches]),
-        target=torch.cat([_required(each.target) for each in batches]),
-        examples=tuple(each.examples[0] for each in batches),
-    )
-
-
-def _required(tensor: Tensor | None) -> Tensor:
-    assert tensor is not None  # every batch of this room has it
-    return tensor
-
-
 def _one_hot(item: Tensor, count: int) -> Tensor:
     """(B,T) items -> (B,T,N), 0 for tokens of no item."""
     return (item[..., None] == torch.arange(count, device=item.device)).float()
 
 
 def _mean_of_span(per_token: Tensor, batch: CitationBatch) -> Tensor:
-    target = _required(batch.target) & _required(batch.answer_mask)
+    target = required(batch.target) & required(batch.answer_mask)
     return (per_token * target).sum(-1) / target.sum(-1)
 
 

@@ -1,0 +1,62 @@
+"""The page of citations: outcomes, table, and what is shown of each answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnaudit import cite
+from attnaudit.data.citations import simulate
+from attnaudit.models.planted_citations import PlantedReader
+from attnaudit.report.citations import citation_data
+from attnaudit.report.page import write_page
+from attnaudit.results.results import Results
+
+QUESTIONS = [replace(each, answer=each.answer) for each in simulate(12)]
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    evil = replace(QUESTIONS[0], sources=("</script><b>", *QUESTIONS[0].sources[1:]))
+    return cite(PlantedReader("first"), [evil, *QUESTIONS[1:]], show_progress=False)
+
+
+def test_the_outcomes_are_counted_and_shown_with_every_answer(results: Results) -> None:
+    data = citation_data(results)
+    right = sum(0 in (each.gold or ()) for each in QUESTIONS)
+    counts = {key: count for key, count, _ in data["outcomes"]}
+    assert counts == {
+        "known_without": 0,
+        "unsupported": 0,
+        "used_cited": right,
+        "used_other": 12 - right,
+    }
+    for answer, question in zip(data["answers"], QUESTIONS, strict=True):
+        assert answer["id"] == question.example_id
+        assert answer["outcome"] == ("used_cited" if question.gold == (0,) else "used_other")
+        assert answer["gold"] == [n in (question.gold or ()) for n in range(5)]
+        assert np.argmax(answer["scores"]["attention"]) == 0
+        assert answer["per_token"][0] == answer["scores"]["attention"]
+        # In the other order, attention is on the source that now stands first.
+        assert np.argmax(answer["scores"]["attention_shuffled"]) == answer["order"][0]
+
+
+def test_the_model_that_knows_is_told_from_one_that_guesses() -> None:
+    for kind, expected in (("knows", "known_without"), ("copier", "used_cited")):
+        data = citation_data(cite(PlantedReader(kind), QUESTIONS[:3], show_progress=False))
+        assert {answer["outcome"] for answer in data["answers"]} == {expected}
+
+
+def test_texts_from_outside_stay_texts(results: Results, tmp_path: Path) -> None:
+    page = results.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "</script><b>" not in page
+    assert "May I show this model’s attention as the source of an answer?" in page
+    assert "Not as a citation" in page
+
+
+def test_two_audits_of_citations_share_a_page_of_cards(results: Results, tmp_path: Path) -> None:
+    page = write_page([results, results], tmp_path / "two.html").read_text(encoding="utf-8")
+    assert page.count("does attention point at the source it uses?") >= 1
