@@ -43,6 +43,7 @@ def main() -> None:
         outcomes.append(outcome)
         print(line(outcome), flush=True)
     if given.json is not None:
+        given.json.parent.mkdir(parents=True, exist_ok=True)
         report = {"machine": asdict(machine), "rows": [as_dict(outcome) for outcome in outcomes]}
         given.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     if given.picture is not None:
