@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all test-lowest lint bench calibrate docs picture notebook reproduction vega clean
+.PHONY: demo test test-all test-lowest lint bench bench-more calibrate docs picture notebook reproduction vega clean
 
 demo: $(READY)
 	$(BIN)/attnaudit run --dataset babi:task=1 --out demo/runs
@@ -35,7 +35,13 @@ lint: $(READY)
 	@if command -v npm >/dev/null && npm ci --silent --no-audit --no-fund; then npm run --silent check; \
 	else echo "Skipped: the JavaScript checks (Prettier, TypeScript) need npm and its registry."; fi
 
+# The package next to the published algorithms and other libraries, and its cost by size.
 bench: $(READY)
+	$(BIN)/python -m benchmarks.speed --json build/speed.json --picture build/speed.png
+	$(BIN)/python -m benchmarks.speed.growth --json build/growth.json
+
+# One question each: long texts, many texts, reports, readers, workers.
+bench-more: $(READY)
 	for each in benchmarks/*.py; do echo "$$each"; $(BIN)/python $$each; done
 
 # How often the card errs on models of known truth; continues where it was interrupted.

@@ -6,31 +6,29 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from benchmarks.reference.plain_model import PlainModel
+from benchmarks.reference.plain_model import PlainModel, Read
 from scipy import stats
 from torch import Tensor
+
+from attnaudit.core.special_tokens import END
 
 # (weights of the words of one text, text, draw) -> the same weights in another order
 Shuffle = Callable[[np.ndarray, int, int], np.ndarray]
 
 
-def permutation(
-    model: PlainModel, tokens: Tensor, mask: Tensor, *, shuffle: Shuffle, draws: int = 100
-) -> Tensor:
+@torch.no_grad()
+def permutation(model: PlainModel, read: Read, *, shuffle: Shuffle, draws: int = 100) -> Tensor:
     """Median TVD (B,) over shuffles of the attention, one decoder pass per draw."""
-    with torch.no_grad():
-        _, hidden = model.embed_and_encode(tokens, mask)
-        alpha = model.attend(hidden, tokens, mask)
-        whole = model.decode(alpha, hidden)
-        lengths = mask.sum(-1).tolist()
-        changes = []
-        for draw in range(draws):
-            shuffled = alpha.cpu().numpy().copy()
-            for index, length in enumerate(lengths):  # the words are between the two marks
-                words = slice(1, length - 1)
-                shuffled[index, words] = shuffle(shuffled[index, words], index, draw)
-            probs = model.decode(torch.from_numpy(shuffled).to(hidden), hidden)
-            changes.append((probs - whole).abs().sum(-1) / 2)
+    whole = model.decode(read.alpha, read.hidden)
+    lengths = read.mask.sum(-1).tolist()
+    changes = []
+    for draw in range(draws):
+        shuffled = read.alpha.cpu().numpy().copy()
+        for index, length in enumerate(lengths):  # the words are between the two marks
+            words = slice(1, length - 1)
+            shuffled[index, words] = shuffle(shuffled[index, words], index, draw)
+        probs = model.decode(torch.from_numpy(shuffled).to(read.hidden), read.hidden)
+        changes.append((probs - whole).abs().sum(-1) / 2)
     return torch.from_numpy(np.median(torch.stack(changes).cpu().numpy(), axis=0))
 
 
@@ -44,20 +42,18 @@ def kendall(x: Tensor, y: Tensor, lengths: list[int]) -> Tensor:
 
 def furthest(
     model: PlainModel,
-    tokens: Tensor,
-    mask: Tensor,
+    read: Read,
     *,
     epsilon: float = 0.01,
     steps: int = 500,
     seed: int = 0,
 ) -> Tensor:
     """ε-max JSD (B,): five starts, 500 steps of Adam, best of the last iterates or 0."""
+    tokens, mask, hidden, alpha = read
+    alpha = alpha[:, None]
     with torch.no_grad():
-        _, hidden = model.embed_and_encode(tokens, mask)
-        alpha = model.attend(hidden, tokens, mask)[:, None]
-        logits = model.output(alpha @ hidden, None)
-        whole = logits.softmax(-1)
-    words = (mask & (tokens > 2))[:, None]
+        whole = model.output(alpha @ hidden, None).softmax(-1)
+    words = (mask & (tokens > END))[:, None]
     draw = torch.Generator().manual_seed(seed)
     noise = torch.randn(len(tokens), 5, tokens.shape[1], generator=draw).to(hidden)
     scores = (3 * noise - words.sum(-1, keepdim=True).to(hidden).log()).requires_grad_()
@@ -90,13 +86,12 @@ def _relative_entropy(p: Tensor, q: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def removed_until_flip(model: PlainModel, tokens: Tensor, mask: Tensor, score: Tensor) -> Tensor:
+def removed_until_flip(model: PlainModel, read: Read, score: Tensor) -> Tensor:
     """Share of the words removed, by decreasing score (B,T), until the decision flips (B,).
 
     One decoder pass per text and prefix; 1 if it never flips.
     """
-    _, hidden = model.embed_and_encode(tokens, mask)
-    alpha = model.attend(hidden, tokens, mask)
+    _, mask, hidden, alpha = read
     decision = model.decode(alpha, hidden).argmax(-1)
     shares = []
     for index, length in enumerate(mask.sum(-1).tolist()):

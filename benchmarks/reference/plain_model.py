@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +12,15 @@ from attnaudit.core.special_tokens import END
 from attnaudit.models.encoders.bidirectional import Bidirectional
 
 _DIRECTIONS = (("forwards", ""), ("backwards", "_reverse"))
+
+
+class Read(NamedTuple):
+    """What the tests of attention start from."""
+
+    tokens: Tensor  # (B,T)
+    mask: Tensor  # (B,T) bool
+    hidden: Tensor  # (B,T,H)
+    alpha: Tensor  # (B,T)
 
 
 class PlainModel(nn.Module):
@@ -48,6 +57,12 @@ class PlainModel(nn.Module):
     def attend(self, hidden: Tensor, tokens: Tensor, mask: Tensor) -> Tensor:
         """Attention (B,T); none on padding and marks."""
         return self.projection(self.scorer(hidden, None), mask & (tokens > END))
+
+    @torch.no_grad()
+    def read(self, tokens: Tensor, mask: Tensor) -> Read:
+        """Hidden states and attention of a batch."""
+        _, hidden = self.embed_and_encode(tokens, mask)
+        return Read(tokens, mask, hidden, self.attend(hidden, tokens, mask))
 
     def decode(self, alpha: Tensor, hidden: Tensor) -> Tensor:
         """Probabilities (B,C) under alpha (B,T)."""

@@ -26,6 +26,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer texts and repeats")
     parser.add_argument("--corpora", nargs="+", choices=list(TEXTS), default=list(TEXTS))
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--one-thread", action="store_true", help="no wall times on all cores")
+    parser.add_argument("--repeats", type=int, help="by default 3, with --quick 2")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--picture", type=Path, help="a PNG or SVG file")
     given = parser.parse_args()
@@ -36,10 +38,12 @@ def main() -> None:
     print(HEAD)
     outcomes = []
     for row in rows(given.only, given.corpora, device, quick=given.quick):
-        outcome = measured(row, machine, device, repeats=2 if given.quick else 3)
+        repeats = given.repeats or (2 if given.quick else 3)
+        outcome = measured(row, machine, device, repeats, cores=not given.one_thread)
         outcomes.append(outcome)
         print(line(outcome), flush=True)
     if given.json is not None:
+        given.json.parent.mkdir(parents=True, exist_ok=True)
         report = {"machine": asdict(machine), "rows": [as_dict(outcome) for outcome in outcomes]}
         given.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     if given.picture is not None:
@@ -88,7 +92,7 @@ def as_dict(outcome: Outcome) -> dict[str, object]:
         "wall_ratio": outcome.wall_ratio,
         "ours": asdict(outcome.ours),
         "other": asdict(outcome.theirs),
-        "ours_wall": asdict(outcome.ours_wall),
+        "ours_wall": None if outcome.ours_wall is None else asdict(outcome.ours_wall),
         "limit": outcome.limit,
         "from_limit": outcome.from_limit,
         "difference": outcome.difference,

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from benchmarks.reference import attention_tests as released
 from benchmarks.reference import measures as released_measures
+from benchmarks.reference.plain_model import PlainModel, Read
 from benchmarks.speed import limits
 from benchmarks.speed.measure_rows import of_measures, records
 from benchmarks.speed.row import Numbers, Row, per_text
@@ -24,15 +25,16 @@ from attnaudit.core.contract import Record
 def permutation_row(data: Corpus, device: torch.device) -> Row:
     """100 shuffles of the attention. Numbers are compared on the same shuffles, untimed."""
     model = trained(data, "bilstm").to(device)
-    batches, plain_batches = data.batches(device), data.plain_batches(device)
+    read = list(records(model, data.batches(device)))
     reference = plain(model, device)
+    plainly_read = [reference.read(*batch) for batch in data.plain_batches(device)]
     draw = np.random.default_rng(0)
 
     def theirs() -> Numbers:
-        return of_shuffles(reference, plain_batches, lambda w, text, k: draw.permutation(w))
+        return of_shuffles(reference, plainly_read, lambda w, text, k: draw.permutation(w))
 
     def difference(ours: Numbers, _: Numbers) -> float:
-        same = of_shuffles(reference, plain_batches, _our_shuffles(model, batches))
+        same = of_shuffles(reference, plainly_read, _our_shuffles(read))
         # Texts of five words and fewer are decoded in every order, not in random ones.
         pairs = zip(ours, same, sorted(data.lengths), strict=True)
         return max(float((a - b).abs()) for a, b, length in pairs if length > 5)
@@ -40,7 +42,7 @@ def permutation_row(data: Corpus, device: torch.device) -> Row:
     return Row(
         f"permutation, {data.name}",
         "100 decoder passes, NumPy shuffles",
-        lambda: of_audit(model, batches, "permutation", ("", "tvd_median")),
+        lambda: of_audit(model, read, "permutation", ("", "tvd_median")),
         theirs,
         60.0,
         difference,
@@ -48,32 +50,32 @@ def permutation_row(data: Corpus, device: torch.device) -> Row:
     )
 
 
-def of_audit(model: Any, batches: list[Any], audit: str, key: tuple[str, str]) -> Numbers:
+def of_audit(model: Any, read: list[Record], audit: str, key: tuple[str, str]) -> Numbers:
     """One value of an audit, text by text."""
     values = []
-    for record in records(model, batches):
+    for record in read:
         with torch.no_grad():
             values += list(AUDITS[audit](model, record, {}, 0)[key])
     return values
 
 
-def of_shuffles(model: Any, batches: list[tuple[Tensor, Tensor]], shuffle: Any) -> Numbers:
+def of_shuffles(model: PlainModel, batches: list[Read], shuffle: Any) -> Numbers:
     """The median TVD of the reference; texts are numbered over all batches."""
     values: list[Tensor] = []
-    for tokens, mask in batches:
+    for read in batches:
         first = len(values)
         values += list(
             released.permutation(
-                model, tokens, mask, shuffle=lambda w, text, k, at=first: shuffle(w, at + text, k)
+                model, read, shuffle=lambda w, text, k, at=first: shuffle(w, at + text, k)
             )
         )
     return values
 
 
-def _our_shuffles(model: Any, batches: list[Any]) -> Callable[[np.ndarray, int, int], np.ndarray]:
+def _our_shuffles(read: list[Record]) -> Callable[[np.ndarray, int, int], np.ndarray]:
     """The shuffles that the audit draws, for the reference."""
     shuffled: list[Tensor] = []
-    for record in records(model, batches):
+    for record in read:
         words = words_of(record)
         drawn = permuted(record.alpha, words, 100, 0, record.batch.example_id)[:, :, 0]
         shuffled += [row[:, content].cpu() for row, content in zip(drawn, words[:, 0], strict=True)]
@@ -116,6 +118,7 @@ def removal_row(data: Corpus, device: torch.device) -> Row:
     """The share of the words removed until the decision flips, by attention and by gradient."""
     model = trained(data, "bilstm").to(device)
     reference, plain_batches = plain(model, device), data.plain_batches(device)
+    plainly_read = [reference.read(*batch) for batch in plain_batches]
     batches = data.batches(device)
     names = ("attention", "attention_gradient")
     scores = {name: padded(of_measures(model, batches, (name,)), plain_batches) for name in names}
@@ -133,8 +136,8 @@ def removal_row(data: Corpus, device: torch.device) -> Row:
         return [
             value
             for name in names
-            for (tokens, mask), score in zip(plain_batches, scores[name], strict=True)
-            for value in released.removed_until_flip(reference, tokens, mask, score)
+            for of_batch, score in zip(plainly_read, scores[name], strict=True)
+            for value in released.removed_until_flip(reference, of_batch, score)
         ]
 
     return Row(
@@ -169,12 +172,13 @@ def padded(numbers: Numbers, batches: list[tuple[Tensor, Tensor]]) -> list[Tenso
 def furthest_row(data: Corpus, device: torch.device, classes: int) -> Row:
     """The furthest attention with the same prediction; ours must never be lower."""
     model = trained(data, "bilstm", classes=classes).to(device)
-    batches, plain_batches = data.batches(device, classes), data.plain_batches(device)
+    read = list(records(model, data.batches(device, classes)))
     reference = plain(model, device)
+    plainly_read = [reference.read(*batch) for batch in data.plain_batches(device)]
 
     def ours() -> Numbers:
         numbers: list[Tensor] = []
-        for record in records(model, batches):
+        for record in read:
             found = exact.furthest(
                 record.alpha[:, 0].double(), record.readout.double(), record.mask[:, 0]
             )
@@ -189,16 +193,16 @@ def furthest_row(data: Corpus, device: torch.device, classes: int) -> Row:
         f"furthest attention, {classes} classes, {data.name}",
         "five starts, 500 steps of Adam",
         ours,
-        lambda: of_search(reference, plain_batches),
+        lambda: of_search(reference, plainly_read),
         400.0 if classes == 2 else 20.0,
         below,
         tolerance=1e-4,
     )
 
 
-def of_search(model: Any, batches: list[tuple[Tensor, Tensor]]) -> Numbers:
+def of_search(model: PlainModel, batches: list[Read]) -> Numbers:
     """The ε-max JSD of the released search."""
-    return [jsd for tokens, mask in batches for jsd in released.furthest(model, tokens, mask)]
+    return [jsd for read in batches for jsd in released.furthest(model, read)]
 
 
 def battery_row(data: Corpus, device: torch.device) -> Row:
@@ -230,17 +234,13 @@ def battery_row(data: Corpus, device: torch.device) -> Row:
     def theirs() -> Numbers:
         taus: list[Tensor] = []
         for tokens, mask in plain_batches:
-            with torch.no_grad():
-                _, hidden = reference.embed_and_encode(tokens, mask)
-                alpha = reference.attend(hidden, tokens, mask)
+            read = reference.read(tokens, mask)
             lengths = (mask.sum(-1) - 2).tolist()
             for function in functions.values():
                 scores = function(reference, tokens, mask)
-                taus += list(released.kendall(alpha[:, 1:], scores[:, 1:], lengths)[:, 0])
-            released.permutation(
-                reference, tokens, mask, shuffle=lambda w, text, k: draw.permutation(w)
-            )
-            released.furthest(reference, tokens, mask)
+                taus += list(released.kendall(read.alpha[:, 1:], scores[:, 1:], lengths)[:, 0])
+            released.permutation(reference, read, shuffle=lambda w, text, k: draw.permutation(w))
+            released.furthest(reference, read)
         return sorted(taus)
 
     return Row(

@@ -18,7 +18,7 @@ _FLOAT = 4  # bytes
 
 
 def leave_one_out(model: Any, lengths: Sequence[int]) -> Needed:
-    """The states that a deletion changes, their scores, and the new sums over all items.
+    """Reading once, the states that a deletion changes, their scores, and new sums over all items.
 
     BiLSTM: of the T - 1 other tokens one direction each, whose half of the scorer is the only one
     that changes. CNN: the products of taps and items once, then sums for three neighbours on
@@ -29,9 +29,10 @@ def leave_one_out(model: Any, lengths: Sequence[int]) -> Needed:
     for words in lengths:
         tokens = words + 2
         total += Needed(operations=2 * words * words * hidden)  # attention times states
+        total += Needed(2 * tokens * hidden * inner, tokens * inner)  # scores of the whole text
         if isinstance(model.encoder, Bidirectional):
             size, states = hidden // 2, words * (tokens - 1)
-            total += _cells(model, tokens * 2, with_state=False)
+            total += _cells(model, tokens * 2)
             total += Needed(states * 8 * size * size, states * 5 * size)
             total += Needed(states * 2 * size * inner, states * inner)
         elif isinstance(model.encoder, CNN):

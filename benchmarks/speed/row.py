@@ -46,8 +46,8 @@ class Outcome:
     row: Row
     ours: Seconds
     theirs: Seconds
-    ours_wall: Seconds
-    theirs_wall: Seconds | None  # None if it was too long to repeat
+    ours_wall: Seconds | None  # None if not measured
+    theirs_wall: Seconds | None  # None also if it was too long to repeat
     difference: float
     limit: float | None
 
@@ -59,7 +59,9 @@ class Outcome:
     @property
     def wall_ratio(self) -> float | None:
         """The same in wall time on all cores."""
-        return None if self.theirs_wall is None else self.theirs_wall.least / self.ours_wall.least
+        if self.theirs_wall is None or self.ours_wall is None:
+            return None
+        return self.theirs_wall.least / self.ours_wall.least
 
     @property
     def from_limit(self) -> float | None:
@@ -75,20 +77,22 @@ class Outcome:
 _LONG = 20.0  # seconds: the other side is then measured once
 
 
-def measured(row: Row, machine: Machine, device: torch.device, repeats: int) -> Outcome:
-    """Measure one row."""
+def measured(
+    row: Row, machine: Machine, device: torch.device, repeats: int, *, cores: bool
+) -> Outcome:
+    """Measure one row; `cores`: also in wall time on all of them."""
     theirs_result, theirs = processor_seconds(row.theirs, 1, device)
-    if theirs.least < _LONG:
+    if theirs.least < _LONG and repeats > 1:
         theirs_result, theirs = processor_seconds(row.theirs, repeats, device)
     row.ours()  # warm up: imports, caches, tables made once
     ours_result, ours = processor_seconds(row.ours, 2 * repeats, device)
-    theirs_wall = None if theirs.least > _LONG else wall_seconds(row.theirs, 1, device)
+    repeated = cores and theirs.least < _LONG
     return Outcome(
         row,
         ours,
         theirs,
-        wall_seconds(row.ours, repeats, device),
-        theirs_wall,
+        wall_seconds(row.ours, repeats, device) if cores else None,
+        wall_seconds(row.theirs, 1, device) if repeated else None,
         row.difference(ours_result, theirs_result),
         None if row.needed is None else machine.seconds(row.needed),
     )

@@ -64,15 +64,16 @@ def uniform_at(key: Tensor, place: Tensor) -> Tensor:
     True
     """
     state = key + (place + 1) * _signed(_GOLDEN)
-    state = (state ^ _shift(state, 30)) * _signed(_MIX_1)
-    state = (state ^ _shift(state, 27)) * _signed(_MIX_2)
-    state = state ^ _shift(state, 31)
-    return _shift(state, 11).to(torch.float64) * 2.0**-53
+    # In place: there can be millions of numbers.
+    state.bitwise_xor_(_shift(state, 30)).mul_(_signed(_MIX_1))
+    state.bitwise_xor_(_shift(state, 27)).mul_(_signed(_MIX_2))
+    state.bitwise_xor_(_shift(state, 31))
+    return _shift(state, 11).to(torch.float64).mul_(2.0**-53)
 
 
 def _shift(value: Tensor, bits: int) -> Tensor:
     """Logical right shift; torch's own is arithmetic and copies the sign bit."""
-    return (value >> bits) & ((1 << (64 - bits)) - 1)
+    return (value >> bits).bitwise_and_((1 << (64 - bits)) - 1)
 
 
 def _signed(value: int) -> int:

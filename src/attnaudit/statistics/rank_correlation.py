@@ -16,8 +16,10 @@ from attnaudit.core import masking
 from attnaudit.core.errors import InputError
 from attnaudit.statistics.pairs import (
     Pairs,
+    Ties,
     check_choice,
     check_scores,
+    compared_pairs,
     dense_ranks,
     has_nan,
     in_chunks,
@@ -29,6 +31,7 @@ from attnaudit.statistics.pairs import (
 )
 
 _EXACT = 33  # SciPy's largest n with an exact p-value for every tau
+_FEW = 40  # items up to which every pair is compared
 
 
 def kendall(x: Tensor, y: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -58,8 +61,10 @@ def kendall(x: Tensor, y: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     (tensor([0.6667], dtype=torch.float64), tensor([0.3333], dtype=torch.float64))
     """
     check_scores(x, y, mask)
-    tau, p = in_chunks(_kendall, x, y, mask).unbind(-1)
-    return tau, p
+    items = x.shape[1]
+    if items <= _FEW:  # comparing every pair is then faster than sorting, and as exact
+        return in_chunks(_kendall_of_few, x, y, mask, numbers=items**2).unbind(-1)  # type: ignore[return-value]
+    return in_chunks(_kendall, x, y, mask).unbind(-1)  # type: ignore[return-value]
 
 
 def weighted_kendall(
@@ -182,14 +187,28 @@ def _kendall(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
     real = mask.double()
     x_ranks, y_ranks = dense_ranks(x, mask), dense_ranks(y, mask)
     pairs = pairs_of(x_ranks, y_ranks, real, real)
+    x_ties, y_ties = (
+        Ties(count, count) for count in (per_rank(x_ranks, real), per_rank(y_ranks, real))
+    )
+    return _tau_and_p(pairs, x_ties, y_ties, x, y, mask)
+
+
+def _kendall_of_few(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
+    """As `_kendall`, by comparing every pair."""
+    return _tau_and_p(*compared_pairs(x, y, mask), x, y, mask)
+
+
+def _tau_and_p(
+    pairs: Pairs, x_ties: Ties, y_ties: Ties, x: Tensor, y: Tensor, mask: Tensor
+) -> Tensor:
     tau = tau_of(pairs)
-    p = _p_value(pairs, real.sum(-1), per_rank(x_ranks, real), per_rank(y_ranks, real))
+    p = _p_value(pairs, mask.sum(-1).double(), x_ties, y_ties)
     undefined = has_nan(mask, x, y) | tau.isnan()
     return nan_where(undefined[:, None], torch.stack([tau, p], -1))
 
 
-def _p_value(pairs: Pairs, n: Tensor, x_count: Tensor, y_count: Tensor) -> Tensor:
-    """The two-sided p (B,) of n (B,) items; x_count, y_count (B,N): how many share each rank."""
+def _p_value(pairs: Pairs, n: Tensor, x_ties: Ties, y_ties: Ties) -> Tensor:
+    """The two-sided p (B,) of n (B,) items."""
     total = n * (n - 1) / 2
     free = (pairs.untied_x == total) & (pairs.untied_y == total)
     least = torch.minimum(pairs.discordant, total - pairs.discordant)
@@ -199,16 +218,16 @@ def _p_value(pairs: Pairs, n: Tensor, x_count: Tensor, y_count: Tensor) -> Tenso
     # Beyond the table only for at most one discordant pair: so have 1 + (n-1) of the n! orders.
     exact = torch.where(n <= _EXACT, exact, torch.exp(np.log(2) - torch.lgamma(n + 1 - least)))
 
-    def ties(count: Tensor, factor: Tensor) -> Tensor:
-        return (count * (count - 1) * factor).sum(-1)
-
     # Variance of concordant - discordant under ties: Kendall 1970, chapter 4.
     m = n * (n - 1)
     variance = (
-        m * (2 * n + 5) - ties(x_count, 2 * x_count + 5) - ties(y_count, 2 * y_count + 5)
+        m * (2 * n + 5)
+        - x_ties.total(lambda count: 2 * count + 5)
+        - y_ties.total(lambda count: 2 * count + 5)
     ) / 18
     variance += 2 * (total - pairs.untied_x) * (total - pairs.untied_y) / m
-    variance += ties(x_count, x_count - 2) * ties(y_count, y_count - 2) / (9 * m * (n - 2))
+    triples = [ties.total(lambda count: count - 2) for ties in (x_ties, y_ties)]
+    variance += triples[0] * triples[1] / (9 * m * (n - 2))
     normal = torch.erfc(pairs.difference.abs() / (2 * variance).sqrt())
     return torch.where(free & ((n <= _EXACT) | (least <= 1)), exact, normal)
 
