@@ -24,6 +24,7 @@ ROOMS = (
 # The one exception: results show and save themselves (`to_html`, `save`), by imports in functions.
 EXCEPTIONS = {
     ("results/results.py", "attnaudit.report.page"),
+    ("results/results.py", "attnaudit.report.word_heatmaps"),
     ("results/results.py", "attnaudit.results.store"),
 }
 

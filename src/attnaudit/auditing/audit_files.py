@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import torch
 
+from attnaudit.auditing.explanations import ExplanationChoice, find_explanations
 from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder, run_job
 from attnaudit.auditing.jobs.text_examples import (
@@ -21,7 +23,7 @@ from attnaudit.auditing.jobs.text_examples import (
 from attnaudit.auditing.jobs.text_worker import SavedModels
 from attnaudit.auditing.other_models import check_other_models
 from attnaudit.auditing.report_file import check_report, write_report
-from attnaudit.auditing.selection import Choice, find_audits, find_measures
+from attnaudit.auditing.selection import Choice, choice_name, find_audits, find_measures
 from attnaudit.auditing.time_estimate import estimate_time
 from attnaudit.core.devices import check_device
 from attnaudit.core.errors import OutputError
@@ -53,6 +55,7 @@ def audit_files(
     sample: int | None = None,
     audits: Sequence[Choice] | None = None,
     measures: Sequence[Choice] | None = None,
+    explanations: ExplanationChoice = None,
     other_models: Iterable[str | Path] = (),
     max_length: int | None = None,
     skip_bad: bool = False,
@@ -84,6 +87,7 @@ def audit_files(
     leave_out : how a word is left out: "delete", "mask" or "pad".
     sample : number of texts to audit, stratified by label; None for all.
     audits, measures : names or functions; None for the defaults.
+    explanations : explanations to compare by the tests that judge attention, as for `audit`.
     other_models : folders of other trainings of the same model, for the question of stability.
     max_length : maximum number of tokens; None for the limit of the model.
     skip_bad : skip rows that cannot be read, and count them.
@@ -112,9 +116,11 @@ def audit_files(
         if message is not None and on_message is not None:
             on_message(message)
 
+    call = _call(locals())
     check_device(device)
     find_audits(audits)
     find_measures(measures)
+    find_explanations(explanations)
     if out is not None:
         if not force:
             check_report(Path(out))
@@ -128,7 +134,8 @@ def audit_files(
         "device": device,
         "dtype": dtype,
     }
-    models = SavedModels([str(model_dir), *map(str, folders)], options, audits, measures, seed)
+    paths = [str(model_dir), *map(str, folders)]
+    models = SavedModels(paths, options, audits, measures, seed, explanations)
     workers = as_workers(workers)
     if not workers.in_this_process:
         models.check_names()
@@ -159,6 +166,7 @@ def audit_files(
             "audited": len(chosen),
             "skipped": bad.note(),
             "labelled": texts[0].label is not None,
+            "call": call,
         }
         with opened(_parts(out, parts), workers) as store, TemporaryDirectory() as scratch:
             results = run_job(
@@ -186,6 +194,49 @@ def audit_files(
     results = load_results(out)
     write_report(results, Path(out))
     return results
+
+
+# What `attnaudit audit` was called with, where it is not the default: option -> argument here.
+_OPTIONS = {
+    "text_column": "text",
+    "label_column": "label",
+    "pair_column": "pair",
+    "delimiter": "delimiter",
+    "encoding": "encoding",
+    "leave_out": "leave_out",
+    "sample": "sample",
+    "max_length": "max_length",
+    "skip_bad": "skip_bad",
+    "seed": "seed",
+    "device": "device",
+    "dtype": "dtype",
+}
+
+
+def _call(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The call as options of the command, so that the card can name the next one."""
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(audit_files).parameters.items()
+    }
+    call: dict[str, Any] = {"model": str(given["model_dir"]), "data": [str(given["data"])]}
+    for option, name in _OPTIONS.items():
+        if given[name] != defaults[name]:
+            call[option] = given[name]
+    for name in ("layers", "heads"):
+        if given[name] != defaults[name]:
+            value = given[name]
+            call[name] = value if isinstance(value, str) else "+".join(map(str, value))
+    for name in ("audits", "measures", "explanations"):
+        choices = given[name]
+        if choices is not None:
+            listed = [choices] if isinstance(choices, str) else list(choices)
+            call[name] = ",".join(choice_name(choice) for choice in listed)
+    if given["labels"]:
+        call["labels"] = ",".join(f"{label}={name}" for label, name in given["labels"].items())
+    call["other_models"] = [str(folder) for folder in given["folders"]] or None
+    call["out"] = None if given["out"] is None else str(given["out"])
+    return {name: value for name, value in call.items() if value is not None}
 
 
 def _parts(out: str | Path | None, parts: str | None) -> str | Path | None:

@@ -48,6 +48,12 @@ def summarised(
         "model": dict(getattr(battery.model, "about", {})),
         "scales": scales(declarations),
     }
+    if battery.explanations:
+        about["explanations"] = list(battery.explanations)
+        texts = max(len(columns), 1)
+        about["seconds_per_text"] = {
+            name: seconds / texts for name, seconds in facts.seconds.items()
+        }
     return Results.of(columns, kept, about, declarations)
 
 

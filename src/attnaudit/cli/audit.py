@@ -98,6 +98,13 @@ def audit(
     ] = None,
     audits: Audits = None,
     measures: Measures = None,
+    explanations: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare explanations by the tests that judge attention: all, or comma-separated "
+            "names of measures; all,lime,shap adds two slow ones."
+        ),
+    ] = None,
     other_models: Annotated[
         list[Path] | None,
         typer.Option(
@@ -169,6 +176,7 @@ def audit(
             sample=sample,
             audits=split_names(audits),
             measures=split_names(measures),
+            explanations=split_names(explanations),
             other_models=other_models or (),
             max_length=max_length,
             skip_bad=skip_bad,

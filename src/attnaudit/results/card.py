@@ -98,6 +98,7 @@ class Card:
     accuracy : on the audited texts, with its interval; or why it is unknown.
     rules : the version of the rules that made it.
     stored : verdict, decision and next step of a card that was stored by earlier rules.
+    steps : what would settle what is open, as (text, command).
 
     Examples
     --------
@@ -114,6 +115,7 @@ class Card:
     accuracy: str = ""
     rules: int = RULES
     stored: Verdict | None = None
+    steps: tuple[tuple[str, str], ...] = ()
 
     def __getitem__(self, question: str | Question) -> Answer:
         """The answer to a question, given by its key ("needed") or its wording ("needed?")."""
@@ -157,6 +159,7 @@ class Card:
             "verdict": self.verdict,
             "decision": self.decision,
             "next_step": self.next_step,
+            "next_steps": [{"text": text, "command": command} for text, command in self.steps],
             "accuracy": self.accuracy,
             "cautions": list(self.cautions),
             "questions": [json_safe(asdict(answer)) for answer in self.answers],
@@ -165,7 +168,8 @@ class Card:
     def __str__(self) -> str:
         lines = [
             self.verdict,
-            *filter(None, [self.next_step, reliability(self.rules), self.accuracy]),
+            *filter(None, [self.next_step, *self._step_lines()]),
+            *filter(None, [reliability(self.rules), self.accuracy]),
             *(f"Caution: {caution}" for caution in self.cautions),
         ]
         for answer in self.answers:
@@ -176,3 +180,11 @@ class Card:
                 lines.append(f"{'':{_WIDTH}s} {arrow} {finding}")
             lines.append(f"{'':{_WIDTH}s}   cannot see: {answer.blind}")
         return "\n".join(lines)
+
+    def _step_lines(self) -> list[str]:
+        """Each step, with its command on a line of its own."""
+        return [
+            line
+            for text, command in self.steps
+            for line in (f"- {text}", f"    {command}" if command else "")
+        ]

@@ -10,6 +10,8 @@ from typing import Any
 import pandas as pd
 
 from attnaudit.results.card import Card
+from attnaudit.results.next_steps import next_steps
+from attnaudit.results.questions import Question
 from attnaudit.results.rules.context import accuracy, cautions
 from attnaudit.results.rules.matters import matters
 from attnaudit.results.rules.needed import needed
@@ -18,6 +20,7 @@ from attnaudit.results.rules.only_story import only_story
 from attnaudit.results.rules.plausible import plausible
 from attnaudit.results.rules.points import points
 from attnaudit.results.rules.stable import stable
+from attnaudit.results.verdict import conclude
 
 
 def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
@@ -47,8 +50,12 @@ def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
         stable(numbers, about),
         plausible(numbers),
     )
+    given = tuple(answer for answer in answers if answer is not None)
+    by_question = {Question.find(answer.question): answer for answer in given}
+    decision = conclude(by_question).decision
     return Card(
-        tuple(answer for answer in answers if answer is not None),
+        given,
         tuple(cautions(numbers, about)),
         accuracy(numbers, about),
+        steps=next_steps(by_question, decision, numbers.count, about),
     )
