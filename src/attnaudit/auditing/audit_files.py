@@ -11,7 +11,12 @@ from typing import Any
 
 import torch
 
-from attnaudit.auditing.explanations import ExplanationChoice, find_explanations
+from attnaudit.auditing.explanations import (
+    ExplanationChoice,
+    find_explanations,
+    with_explanations,
+)
+from attnaudit.auditing.given_explanation import read_scores_of
 from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder, run_job
 from attnaudit.auditing.jobs.text_examples import (
@@ -26,7 +31,7 @@ from attnaudit.auditing.report_file import check_report, write_report
 from attnaudit.auditing.selection import Choice, choice_name, find_audits, find_measures
 from attnaudit.auditing.time_estimate import estimate_time
 from attnaudit.core.devices import check_device
-from attnaudit.core.errors import OutputError
+from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.output_files import check_file
 from attnaudit.core.output_folders import check_folder
 from attnaudit.core.tasks import Workers, as_workers
@@ -56,6 +61,8 @@ def audit_files(
     audits: Sequence[Choice] | None = None,
     measures: Sequence[Choice] | None = None,
     explanations: ExplanationChoice = None,
+    scores: Mapping[str, str | Path] | None = None,
+    scores_columns: Sequence[str] = (),
     other_models: Iterable[str | Path] = (),
     max_length: int | None = None,
     skip_bad: bool = False,
@@ -88,6 +95,8 @@ def audit_files(
     sample : number of texts to audit, stratified by label; None for all.
     audits, measures : names or functions; None for the defaults.
     explanations : explanations to compare by the tests that judge attention, as for `audit`.
+    scores : files with the scores of other explanations, by name; one line per row of the data.
+    scores_columns : columns of the data that hold such scores.
     other_models : folders of other trainings of the same model, for the question of stability.
     max_length : maximum number of tokens; None for the limit of the model.
     skip_bad : skip rows that cannot be read, and count them.
@@ -137,8 +146,14 @@ def audit_files(
     paths = [str(model_dir), *map(str, folders)]
     models = SavedModels(paths, options, audits, measures, seed, explanations)
     workers = as_workers(workers)
+    is_given = bool(scores or scores_columns)
     if not workers.in_this_process:
         models.check_names()
+        if is_given:
+            raise InputError(
+                "Scores from a file or a column are compared in one process. Leave --workers and "
+                "--scheduler out."
+            )
     with recording() as log:
         log.phase("loading the model")
         battery = models.load()
@@ -146,12 +161,28 @@ def audit_files(
         log.phase("reading the texts")
         columns = {"text": text, "label": label, "pair": pair}
         texts, bad, summary, _ = read_texts(
-            data, **columns, delimiter=delimiter, encoding=encoding, skip_bad=skip_bad, spell=spell
+            data,
+            **columns,
+            delimiter=delimiter,
+            encoding=encoding,
+            skip_bad=skip_bad,
+            spell=spell,
+            scores=scores_columns,
         )
+        rows = len(texts) + bad.count
         say(summary)
         names = model.class_names or []
         texts = with_class_names(texts, names, labels)
         pool, chosen, tokens = sample_texts(model, texts, sample, seed, bad)
+        if is_given:
+            given = read_scores_of(chosen, rows, scores or {}, scores_columns)
+            compared = find_explanations(_with(explanations, given))
+            audited, measured = with_explanations(
+                dict(battery.audits), dict(battery.measures), compared
+            )
+            battery = replace(
+                battery, audits=audited, measures=measured, explanations=tuple(compared)
+            )
         size = tokens_per_shard or TOKENS_PER_SHARD
         source = ExampleSource(_examples(chosen, tokens, names), TEXTS, batches_by(model), size)
         check_other_models(model, battery.other_models, source.to_batches(source.examples[:1])[0])
@@ -196,6 +227,14 @@ def audit_files(
     return results
 
 
+def _with(choices: ExplanationChoice, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The chosen explanations and those given, by name."""
+    if isinstance(choices, Mapping):
+        return {**choices, **given}
+    listed = () if choices is None else (choices,) if isinstance(choices, str) else choices
+    return {**{choice_name(choice): choice for choice in listed}, **given}
+
+
 # What `attnaudit audit` was called with, where it is not the default: option -> argument here.
 _OPTIONS = {
     "text_column": "text",
@@ -232,11 +271,13 @@ def _call(given: Mapping[str, Any]) -> dict[str, Any]:
         if choices is not None:
             listed = [choices] if isinstance(choices, str) else list(choices)
             call[name] = ",".join(choice_name(choice) for choice in listed)
+    call["scores"] = [f"{name}={path}" for name, path in (given["scores"] or {}).items()]
+    call["scores_column"] = list(given["scores_columns"])
     if given["labels"]:
         call["labels"] = ",".join(f"{label}={name}" for label, name in given["labels"].items())
     call["other_models"] = [str(folder) for folder in given["folders"]] or None
     call["out"] = None if given["out"] is None else str(given["out"])
-    return {name: value for name, value in call.items() if value is not None}
+    return {name: value for name, value in call.items() if value not in (None, [])}
 
 
 def _parts(out: str | Path | None, parts: str | None) -> str | Path | None:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from attnaudit.auditing.given_explanation import GivenExplanation
 from attnaudit.auditing.selection import Choice, choice_name
 from attnaudit.audits import AUDITS
 from attnaudit.core import registry
 from attnaudit.core.errors import InputError
+from attnaudit.data.given_scores import read_given_scores
 from attnaudit.measures import EXPLANATIONS, MEASURES
 from attnaudit.results.audit_names import resolve_audit_name
 
@@ -27,7 +29,7 @@ def find_explanations(choices: ExplanationChoice) -> Functions:
     Parameters
     ----------
     choices : "all" for `measures.EXPLANATIONS`; names of measures, or functions, of which "all" may
-        be one; a mapping of names to names or functions; None for no comparison.
+        be one; a mapping of names to measures, in which "all" may be a name; None for none.
 
     Examples
     --------
@@ -53,9 +55,49 @@ def find_explanations(choices: ExplanationChoice) -> Functions:
     return found
 
 
+def check_explanations(choices: ExplanationChoice) -> None:
+    """Reject wrong names before any work; scores are checked when the texts are known."""
+    if isinstance(choices, Mapping):
+        choices = {
+            name: choice
+            for name, choice in choices.items()
+            if name == "all" or not _is_scores(choice)
+        }
+    find_explanations(choices)
+
+
+def with_given_scores(
+    choices: ExplanationChoice, ids: Sequence[str], texts: Sequence[Any]
+) -> ExplanationChoice:
+    """The choices, with scores from elsewhere as measures.
+
+    Parameters
+    ----------
+    choices : as for `find_explanations`; of a mapping, any scores that `read_given_scores` reads.
+    ids, texts : of all examples, in the order of the scores.
+    """
+    if not isinstance(choices, Mapping):
+        return choices
+    return {
+        name: GivenExplanation(name, read_given_scores(choice, name), ids, texts)
+        if name != "all" and _is_scores(choice)
+        else choice
+        for name, choice in choices.items()
+    }
+
+
+def _is_scores(choice: Any) -> bool:
+    """Whether a choice holds scores, rather than naming a measure or computing them."""
+    is_file = isinstance(choice, str) and choice.endswith((".jsonl", ".json"))
+    is_measure = isinstance(choice, str) or (callable(choice) and not hasattr(choice, "values"))
+    return is_file or not is_measure
+
+
 def _named(choices: str | Sequence[Choice] | Mapping[str, Any]) -> list[tuple[str, Choice]]:
     if isinstance(choices, Mapping):
-        return [(str(name), choice) for name, choice in choices.items()]
+        listed_names = {str(name): choice for name, choice in choices.items() if name != "all"}
+        every = [(name, name) for name in EXPLANATIONS] if "all" in choices else []
+        return [*every, *listed_names.items()]
     listed = [choices] if isinstance(choices, str) or callable(choices) else list(choices)
     named: list[tuple[str, Choice]] = []
     for choice in listed:

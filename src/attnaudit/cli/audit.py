@@ -11,16 +11,19 @@ from attnaudit.cli.options import (
     Audits,
     Device,
     FailIf,
+    Junit,
     Measures,
     Quiet,
     Resources,
     Scheduler,
+    Summary,
     Threads,
     Verbose,
     WorkerCount,
     split_labels,
     split_names,
     split_numbers,
+    split_scores,
     workers_from,
 )
 from attnaudit.cli.runs import print_gate
@@ -105,6 +108,17 @@ def audit(
             "names of measures; all,lime,shap adds two slow ones."
         ),
     ] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Scores of another explanation, to be compared too: a .jsonl file with tokens and "
+            "scores, one line per row of the data, or NAME=FILE; may be repeated."
+        ),
+    ] = None,
+    scores_column: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of the data that holds such scores; may be repeated."),
+    ] = None,
     other_models: Annotated[
         list[Path] | None,
         typer.Option(
@@ -126,6 +140,8 @@ def audit(
     device: Device = "cpu",
     dtype: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
     fail_if: FailIf = None,
+    junit: Junit = None,
+    summary: Summary = None,
     out: Annotated[Path, typer.Option(help="Folder for the results and the report.")] = Path(
         "audit"
     ),
@@ -177,6 +193,8 @@ def audit(
             audits=split_names(audits),
             measures=split_names(measures),
             explanations=split_names(explanations),
+            scores=split_scores(scores or []),
+            scores_columns=scores_column or (),
             other_models=other_models or (),
             max_length=max_length,
             skip_bad=skip_bad,
@@ -198,7 +216,7 @@ def audit(
     typer.echo(f"\nResults: {out}")
     typer.echo(f"Report: {out / 'report.html'}")
     if fail_if is not None:
-        print_gate(results, fail_if)
+        print_gate(results, fail_if, junit, summary)
 
 
 def _print_results(results: Results) -> None:

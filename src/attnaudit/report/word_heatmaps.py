@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -123,7 +124,7 @@ class WordHeatmap:
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(0, width), ylim=(height, 0))
         axes.set_axis_off()
-        mono = {"family": "DejaVu Sans Mono", "fontsize": _SIZE, "va": "baseline"}
+        mono: dict[str, Any] = {"family": "DejaVu Sans Mono", "fontsize": _SIZE, "va": "baseline"}
         blue = tuple(part / 255 for part in _BLUE)
         for (column, line), word, shade in zip(placed, self.words, self.shades, strict=True):
             x, y = 6 + column * _WIDTH, 4 + line * _HEIGHT

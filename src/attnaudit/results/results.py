@@ -189,6 +189,30 @@ class Results:
             )
         return pd.DataFrame(ranking)
 
+    def metrics(self) -> dict[str, float]:
+        """Every number of the card, its answers and the explanations, as one flat dict.
+
+        For experiment trackers: `mlflow.log_metrics(results.metrics())`. Answers are 1 (yes), 0.5
+        (partly) or 0 (no); what is unknown is left out.
+
+        Examples
+        --------
+        >>> import attnaudit
+        >>> from attnaudit.models.glass import Glass, glass_batch
+        >>> results = attnaudit.audit(Glass("inert"), glass_batch(), show_progress=False)
+        >>> results.metrics()["answer/matters"]
+        0.0
+        """
+        from attnaudit.results.metrics import flat_metrics
+
+        return flat_metrics(self.card(), self.about, self.about.get("explanation_ranking", ()))
+
+    def to_model_card(self) -> str:
+        """The card as a section of a Hugging Face model card, with `model-index` data."""
+        from attnaudit.results.model_card import model_card_section
+
+        return model_card_section(self.card(), self.about)
+
     def row_name(self, row: int) -> str:
         """The name of a row: "layer 5 head 0" as the model counts them, or else "row 5".
 
