@@ -35,10 +35,10 @@ def flat_metrics(
             numbers[f"answer/{question.key}"] = _ANSWERS[answer.answer]
         for finding in answer.findings:
             name = _name(finding.name)
-            for ending, value in (("", finding.value), ("/low", finding.low)):
-                numbers[f"{name}{ending}"] = value
-            numbers[f"{name}/high"] = finding.high
-            numbers[f"{name}/relative"] = finding.relative
+            # Not "/": MLflow keeps a metric as a file, which cannot be a folder of others.
+            numbers[name] = finding.value
+            for ending in ("low", "high", "relative"):
+                numbers[f"{name}.{ending}"] = getattr(finding, ending)
     accuracy = about.get("accuracy") or {}
     numbers["accuracy"] = _number(accuracy.get("mean"))
     for row in ranking:
