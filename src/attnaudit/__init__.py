@@ -20,6 +20,7 @@ from attnaudit.core.lazy_names import lazy_names
 if TYPE_CHECKING:
     from attnaudit.auditing.audit import audit
     from attnaudit.auditing.audit_files import audit_files
+    from attnaudit.auditing.show import show
     from attnaudit.core.contract import AttentionModel, Batch, Record
     from attnaudit.core.errors import InputError
     from attnaudit.core.tasks import Workers
@@ -49,6 +50,7 @@ __all__ = [
     "gate",
     "load",
     "run",
+    "show",
     "verify",
 ]
 
@@ -71,6 +73,7 @@ __getattr__ = lazy_names(
         "gate": "results.checks",
         "load": "training.checkpoint",
         "run": "training.runner",
+        "show": "auditing.show",
         "verify": "results.checks",
     },
 )

@@ -35,8 +35,9 @@ from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.output_files import check_file
 from attnaudit.core.output_folders import check_folder
 from attnaudit.core.tasks import Workers, as_workers
-from attnaudit.data.audit_texts import OwnText, read_texts
+from attnaudit.data.audit_texts import OwnText
 from attnaudit.data.reading.option_names import Spelling, in_python
+from attnaudit.data.text_sources import STDIN, read_sources
 from attnaudit.models.huggingface.own_batches import sample_texts, with_class_names
 from attnaudit.models.huggingface.text_batch import numbered_ids
 from attnaudit.results.results import Results
@@ -46,8 +47,9 @@ from attnaudit.results.store import load_results, save_results, versions
 
 def audit_files(
     model_dir: str | Path,
-    data: str | Path,
+    data: str | Path | Sequence[str | Path],
     *,
+    split: str | None = None,
     text: str | None = None,
     label: str | None = None,
     pair: str | None = None,
@@ -85,10 +87,12 @@ def audit_files(
     Parameters
     ----------
     model_dir : folder with config.json, model.safetensors and the tokenizer.
-    data : csv, tsv, jsonl, json or parquet file, one text per row.
+    data : csv, tsv, jsonl, json or parquet file, one text per row; a folder of text files; a folder
+        that `datasets.save_to_disk` wrote; "-" for standard input; or several of these.
+    split : of a folder with several splits.
     text, label, pair : columns of the text, its label and a second text; inferred from the column
         names if omitted.
-    labels : class names for the labels of the file, such as {"pos": "positive"}.
+    labels : class names or numbers for the labels of the file, such as {"pos": "positive"}.
     delimiter, encoding : of a csv or text file; inferred if omitted.
     layers, heads : "last", "all" or numbers from 0.
     leave_out : how a word is left out: "delete", "mask" or "pad".
@@ -119,7 +123,8 @@ def audit_files(
     >>> results = audit_files("my-model", "reviews.csv", sample=200)  # doctest: +SKIP
     >>> print(results.card())  # doctest: +SKIP
     """
-    model_dir, data, folders = Path(model_dir), Path(data), [Path(each) for each in other_models]
+    model_dir, folders = Path(model_dir), [Path(each) for each in other_models]
+    places = [str(each) for each in ([data] if isinstance(data, str | Path) else data)]
 
     def say(message: str | None) -> None:
         if message is not None and on_message is not None:
@@ -133,7 +138,7 @@ def audit_files(
     if out is not None:
         if not force:
             check_report(Path(out))
-        check_folder(Path(out), replace=force, protected=[model_dir, data, *folders])
+        check_folder(Path(out), replace=force, protected=[model_dir, *map(Path, places), *folders])
         check_file(Path(out) / "report.html")
     options: dict[str, Any] = {
         "layers": layers,
@@ -159,9 +164,10 @@ def audit_files(
         battery = models.load()
         model: Any = battery.model
         log.phase("reading the texts")
-        columns = {"text": text, "label": label, "pair": pair}
-        texts, bad, summary, _ = read_texts(
-            data,
+        columns: dict[str, Any] = {"text": text, "label": label, "pair": pair}
+        texts, bad, summary, _ = read_sources(
+            places,
+            split=split,
             **columns,
             delimiter=delimiter,
             encoding=encoding,
@@ -191,7 +197,7 @@ def audit_files(
             say(estimate_time(battery, source.examples, source.to_batches))
         log.phase("audit")
         about = {
-            "file": data.name,
+            "file": ", ".join(_shown(place) for place in places),
             "model": model_dir.resolve().name,
             "read": len(pool),
             "audited": len(chosen),
@@ -227,6 +233,11 @@ def audit_files(
     return results
 
 
+def _shown(place: str) -> str:
+    """The name of a file, a folder or of standard input, for display."""
+    return "standard input" if place == STDIN else Path(place).name
+
+
 def _with(choices: ExplanationChoice, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """The chosen explanations and those given, by name."""
     if isinstance(choices, Mapping):
@@ -237,6 +248,7 @@ def _with(choices: ExplanationChoice, given: Mapping[str, Any]) -> Mapping[str, 
 
 # What `attnaudit audit` was called with, where it is not the default: option -> argument here.
 _OPTIONS = {
+    "split": "split",
     "text_column": "text",
     "label_column": "label",
     "pair_column": "pair",
@@ -258,7 +270,7 @@ def _call(given: Mapping[str, Any]) -> dict[str, Any]:
         name: parameter.default
         for name, parameter in inspect.signature(audit_files).parameters.items()
     }
-    call: dict[str, Any] = {"model": str(given["model_dir"]), "data": [str(given["data"])]}
+    call: dict[str, Any] = {"model": str(given["model_dir"]), "data": given["places"]}
     for option, name in _OPTIONS.items():
         if given[name] != defaults[name]:
             call[option] = given[name]

@@ -1,7 +1,8 @@
-"""`attnaudit audit`: a saved Hugging Face classifier and a file of texts."""
+"""`attnaudit audit`: a saved Hugging Face classifier and texts."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
     app.command()(audit)
+    app.command()(show)
 
 
 def audit(
@@ -47,8 +49,16 @@ def audit(
         ),
     ],
     data: Annotated[
-        Path, typer.Option(help="csv, tsv, jsonl, json or parquet file, one text per row.")
+        list[str],
+        typer.Option(
+            help="csv, tsv, jsonl, json or parquet file, one text per row; a folder of .txt files; "
+            "a folder written by datasets.save_to_disk, or FOLDER:SPLIT; - for standard input. May "
+            "be repeated."
+        ),
     ],
+    split: Annotated[
+        str | None, typer.Option(help="Which split of a folder with several, such as test.")
+    ] = None,
     text_column: Annotated[
         str | None,
         typer.Option(
@@ -71,7 +81,7 @@ def audit(
     ] = None,
     labels: Annotated[
         str | None,
-        typer.Option(help="Class names for the file's labels: pos=positive,neg=negative."),
+        typer.Option(help="Classes for the file's labels, by name or number: pos=positive,neg=0."),
     ] = None,
     delimiter: Annotated[
         str | None,
@@ -180,6 +190,7 @@ def audit(
         results = audit_files(
             model_dir,
             data,
+            split=split,
             text=text_column,
             label=label_column,
             pair=pair_column,
@@ -217,6 +228,27 @@ def audit(
     typer.echo(f"Report: {out / 'report.html'}")
     if fail_if is not None:
         print_gate(results, fail_if, junit, summary)
+
+
+def show(
+    model_dir: Annotated[Path, typer.Argument(help="Folder of a Hugging Face classifier.")],
+    text: Annotated[str, typer.Argument(help="The text.")],
+    explanations: Annotated[
+        str | None, typer.Option(help="Comma-separated names of measures, or all.")
+    ] = None,
+    layers: Annotated[str, typer.Option(help="As for `attnaudit audit`.")] = "last",
+) -> None:
+    """A quick look at one text: heatmaps of attention and other explanations.
+
+    Nothing is tested: an audit says whether any of them may be shown.
+
+    Example: `attnaudit show my-model "a dull film"`
+    """
+    from attnaudit.auditing.show import EXPLANATIONS, show
+
+    chosen = split_names(explanations) or EXPLANATIONS
+    look = show(model_dir, None, text, explanations=chosen, layers=split_numbers(layers))
+    typer.echo(look.text(colour=sys.stdout.isatty()))
 
 
 def _print_results(results: Results) -> None:

@@ -80,6 +80,7 @@ def read_texts(
     skip_bad: bool = False,
     spell: Spelling = in_command,
     scores: Sequence[str] = (),
+    bad: BadRows | None = None,
 ) -> TextsRead:
     """Read the texts of a csv, tsv, jsonl, json or parquet file, one per row.
 
@@ -98,9 +99,25 @@ def read_texts(
         Writes options in messages.
     scores : sequence of str
         Columns that hold the scores of the words, to be read as they are.
+    bad : BadRows, optional
+        Counts bad rows with those of other files, as it says, instead of `skip_bad` and `spell`.
     """
-    bad = BadRows(skip=skip_bad, spell=spell, can_skip=spell is not in_python)
+    if bad is None:
+        bad = BadRows(skip=skip_bad, spell=spell, can_skip=spell is not in_python)
     table = file_table(Path(path), bad, delimiter=delimiter, encoding=encoding)
+    return texts_of_table(table, text=text, label=label, pair=pair, bad=bad, scores=scores)
+
+
+def texts_of_table(
+    table: Table,
+    *,
+    text: str | None,
+    label: str | None,
+    pair: str | None,
+    bad: BadRows,
+    scores: Sequence[str] = (),
+) -> TextsRead:
+    """Read the texts of any table; arguments are those of `read_texts`."""
     for column in scores:
         if column not in table.columns:
             raise InputError(
