@@ -56,8 +56,8 @@ def explanation_stability(
     *,
     rankings: str = RANKINGS,
     size: float = 5.0,
-    draws: int = 2,
-    texts: int = 40,
+    draws: int = 1,
+    texts: int = 60,
     text_count: int | None = None,
     functions: Mapping[str, Callable[..., Any] | None] | None = None,
 ) -> Values:
@@ -72,8 +72,8 @@ def explanation_stability(
     size : float, default 5
         Standard deviation of the noise, in per cent of the root mean square of the text's own
         embeddings. A token has the same noise wherever it stands in the text.
-    draws : int, default 2
-    texts : int, default 40
+    draws : int, default 1
+    texts : int, default 60
         Number of texts that are read, about; drawn at random. The others are NaN throughout.
     text_count : int, optional
         Number of all texts; counted by `audit()` if omitted. All are read if unknown.

@@ -12,6 +12,7 @@ from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
 from attnaudit.report import overview
 from attnaudit.report.charts.chart_data import POINTS, chart_data
+from attnaudit.report.explanation_table import explanation_table
 from attnaudit.report.inline_data import as_json
 from attnaudit.report.row_effects import row_effects
 from attnaudit.results.results import Results
@@ -77,6 +78,7 @@ def run_head(results: Results) -> dict[str, Any]:
         "scales": results.about.get("scales", {}),
         "marks": overview.on_marks(results),
         "effects": row_effects(results),
+        "explanations": explanation_table(results),
         "missing": overview.missing(results),
     }
 
