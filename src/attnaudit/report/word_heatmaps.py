@@ -74,7 +74,7 @@ class WordHeatmap:
     def caption(self) -> str:
         """What is shown."""
         name = self.explanation.replace("_", " ")
-        return f"{name}: darker words count more for the prediction {self.predicted!r}"
+        return f"{name} (darker is more), predicted {self.predicted!r}"
 
     def to_svg(self) -> str:
         """A picture; its text can be selected."""

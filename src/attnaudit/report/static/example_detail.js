@@ -121,8 +121,7 @@ const exampleDetail = (() => {
           `${example.id}-${name}`,
           tokens,
           weights,
-          `${spaced(name)}: darker words count more for the prediction ` +
-            `'${className(run, example.predicted)}'`,
+          `${spaced(name)} (darker is more), predicted '${className(run, example.predicted)}'`,
         ),
       ),
     );
