@@ -179,7 +179,7 @@ class Results:
         ...     Glass("shifted"), glass_batch(40), audits=["top_words"],
         ...     explanations=["leave_one_out"], show_progress=False)
         >>> results.explanations()[["explanation", "rank"]].values.tolist()
-        [['leave_one_out', 1], ['random', 2], ['attention', 3]]
+        [['leave_one_out', 1], ['attention', 2], ['random', 2]]
         """
         ranking = self.about.get("explanation_ranking")
         if ranking is None:
