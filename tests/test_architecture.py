@@ -19,11 +19,12 @@ SOURCE = Path(attnaudit.__file__).parent
 # Each room imports only from rooms before it in this list.
 ROOMS = (
     *("core", "statistics", "exact", "data", "models", "laws", "measures", "audits"),
-    *("results", "auditing", "training", "report", "papers", "cli"),
+    *("results", "testing", "auditing", "training", "report", "papers", "cli"),
 )
 # The one exception: results show and save themselves (`to_html`, `save`), by imports in functions.
 EXCEPTIONS = {
     ("results/results.py", "attnaudit.report.page"),
+    ("results/results.py", "attnaudit.report.word_heatmaps"),
     ("results/results.py", "attnaudit.results.store"),
 }
 

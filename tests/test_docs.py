@@ -80,6 +80,7 @@ def test_an_import_that_does_not_exist_is_found() -> None:
 def test_the_pages_import_only_what_is_public() -> None:
     public = {f"attnaudit.{room}" for room in ("data", "models", "results", "training", "report")}
     public |= {"attnaudit", "attnaudit.papers", "attnaudit.statistics.inference"}
+    public |= {"attnaudit.testing"}
     imported = {
         node.module
         for page in PAGES

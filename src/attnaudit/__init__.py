@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from attnaudit.auditing.audit_files import audit_files
     from attnaudit.auditing.cite import cite
     from attnaudit.auditing.cite_files import cite_files
+    from attnaudit.auditing.show import show
     from attnaudit.core.contract import AttentionModel, Batch, Record
     from attnaudit.core.errors import InputError
     from attnaudit.core.tasks import Workers
@@ -53,6 +54,7 @@ __all__ = [
     "gate",
     "load",
     "run",
+    "show",
     "verify",
 ]
 
@@ -77,6 +79,7 @@ __getattr__ = lazy_names(
         "gate": "results.checks",
         "load": "training.checkpoint",
         "run": "training.runner",
+        "show": "auditing.show",
         "verify": "results.checks",
     },
 )

@@ -396,14 +396,14 @@ def test_an_audit_whose_folder_was_filled_meanwhile_shows_its_card_and_is_kept_n
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = tmp_path / "out"
-    read = audit_files.read_texts
+    read = audit_files.read_sources
 
     def read_while_another_process_saves(*arguments: object, **options: object) -> object:
         results.save(out)
         return read(*arguments, **options)
 
     monkeypatch.setattr(
-        "attnaudit.auditing.audit_files.read_texts", read_while_another_process_saves
+        "attnaudit.auditing.audit_files.read_sources", read_while_another_process_saves
     )
     assert call(["audit", model_dir, "--data", texts, *FAST, "--out", out], monkeypatch) == 2
     printed = capsys.readouterr()

@@ -78,6 +78,7 @@ HEADLINES = {
     "top_words": Headline("comprehensiveness_p", "attention", good=0.45, bad=0.1),
     # These detect neither fault.
     "noise_stability": Headline("top_k_overlap", "", good=0.99, bad=0.5),
+    "explanation_stability": Headline("kept", "leave_one_out", good=0.99, bad=0.5),
     "dispersion": Headline("entropy", "attention", good=0.8, bad=1.0),
     "stability": Headline("jsd", "", good=1e-9, bad=0.3),
 }

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,6 +27,7 @@ from attnaudit.auditing.audit import audit
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.papers.lesson import make_lesson
 from attnaudit.report.page import write_page
+from attnaudit.report.word_heatmaps import word_heatmaps
 from attnaudit.results.findings import Findings
 from attnaudit.results.results import Results
 from attnaudit.results.value_columns import ValueColumns
@@ -430,6 +432,69 @@ def test_heatmaps_stand_side_by_side_and_can_be_read_as_numbers(
     page.click("text=Play with this example")
     assert page.is_visible("#playground")
     assert page.eval_on_selector("#playground-body select", "box => box.value") == name
+
+
+@pytest.fixture(scope="module")
+def compared() -> Results:
+    words = [f"word{number}" for number in range(50)]
+    return audit(
+        Glass("shifted"),
+        glass_batch(40),
+        words=words,
+        audits=["top_words", "permutation"],
+        explanations=["leave_one_out", "input_times_gradient"],
+        show_progress=False,
+    )
+
+
+def test_explanations_are_ranked_and_stand_next_to_each_other(
+    browser: Any, compared: Results, tmp_path: Path
+) -> None:
+    path = write_page([compared], tmp_path / "page.html")
+    opened = Opened(browser, path)
+    page = opened.page
+    rows = [
+        each.inner_text().splitlines()[0].split("\t")
+        for each in page.query_selector_all("table.ranking tbody tr")
+    ]
+    assert [row[0].split(" (")[0] for row in rows] == [
+        {"leave_one_out": "leave-one-out", "input_times_gradient": "input × gradient"}.get(
+            name, name
+        )
+        for name in compared.explanations()["explanation"]
+    ]
+    assert "between random words (0)" in page.get_attribute(
+        "table.ranking th:has-text('comprehensiveness')", "title"
+    )
+    page.click("text=How to read this page")
+    assert page.is_visible("text=as if they said why the model decided")
+    opened.tab("examples")
+    page.select_option("label:has-text('Compare with') select", label="all, next to each other")
+    names = [each.inner_text() for each in page.query_selector_all(".maps h4")]
+    assert {"attention", "leave one out", "input times gradient"} <= set(names)
+    opened.check_quiet(path)
+
+
+def test_one_heatmap_is_saved_as_python_saves_it(
+    browser: Any, compared: Results, tmp_path: Path
+) -> None:
+    path = write_page([compared], tmp_path / "page.html")
+    opened = Opened(browser, path)
+    opened.tab("examples")
+    page = opened.page
+    name = page.inner_text(".detail h3")
+    saved = {}
+    for kind in ("HTML", "SVG", "PNG"):
+        with page.expect_download() as waiting:
+            page.click(f".maps section:first-child .save >> text={kind}")
+        saved[kind] = Path(waiting.value.path()).read_bytes()
+    (python,) = [each for each in word_heatmaps(compared) if each.example_id == name]
+    shades = re.findall(r"rgba\(37, 99, 176, ([\d.]+)\)", saved["HTML"].decode())
+    assert [float(shade) for shade in shades] == pytest.approx(python.shades, abs=2e-3)
+    assert re.findall(r">(word\d+)<", saved["HTML"].decode()) == list(python.words)
+    assert re.findall(r">(word\d+)</text>", saved["SVG"].decode()) == list(python.words)
+    assert saved["PNG"].startswith(b"\x89PNG")
+    opened.check_quiet(path)
 
 
 def test_weights_that_are_alike_look_pale(browser: Any, one: Path) -> None:

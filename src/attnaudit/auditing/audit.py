@@ -15,6 +15,13 @@ import torch
 from attnaudit.auditing.battery import Battery, read
 from attnaudit.auditing.data_argument import as_batches
 from attnaudit.auditing.example_store import choose_examples
+from attnaudit.auditing.explanations import (
+    ExplanationChoice,
+    check_explanations,
+    find_explanations,
+    with_explanations,
+    with_given_scores,
+)
 from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.run_job import BatchSource, opened, parts_folder, run_job
 from attnaudit.auditing.jobs.shard_bounds import TOKENS_PER_SHARD
@@ -43,6 +50,7 @@ def audit(
     pair: str | None = None,
     audits: Sequence[Choice] | None = None,
     measures: Sequence[Choice] | None = None,
+    explanations: ExplanationChoice = None,
     seed: int = 0,
     device: torch.device | str | None = None,
     class_names: Sequence[str] | None = None,
@@ -79,6 +87,10 @@ def audit(
         The same for `attnaudit.measures.MEASURES`; your own are functions (model, record, seed) ->
         scores (B,N) or (B,R,N), higher = more important. Attention is always among them. By default
         `DEFAULT_MEASURES`.
+    explanations : "all", names, functions or {name: scores}, optional
+        Explanations to compare by the tests that judge attention; see `Results.explanations`.
+        "all" stands for `attnaudit.measures.EXPLANATIONS`; lime and shap can be added. Scores may
+        be those of any tool: a .jsonl file, a SHAP Explanation, a tensor, a list per text.
     seed : int, default 0
         Of all random draws, which also depend on the example ids but not on the batches.
     device : torch.device or str, optional
@@ -129,7 +141,17 @@ def audit(
         )
         keep_examples = illustrated if keep_examples is None else keep_examples
     check_model_argument(model)
-    chosen_audits, chosen_measures = find_audits(audits), find_measures(measures)
+    find_audits(audits)
+    find_measures(measures)
+    check_explanations(explanations)
+    if out is not None:
+        check_folder(Path(out), replace=force)
+    read_data = as_batches(model, data, labels, text=text, label=label, pair=pair)
+    batches = read_data.batches
+    compared = find_explanations(with_given_scores(explanations, read_data.ids, read_data.texts))
+    chosen_audits, chosen_measures = with_explanations(
+        find_audits(audits), find_measures(measures), compared
+    )
     if other_models:
         chosen_audits["stability"] = partial(AUDITS["stability"], other_models=tuple(other_models))
     battery = Battery(
@@ -140,10 +162,8 @@ def audit(
         words=words,
         device=device,
         other_models=tuple(other_models),
+        explanations=tuple(compared),
     )
-    if out is not None:
-        check_folder(Path(out), replace=force)
-    batches = as_batches(model, data, labels, text=text, label=label, pair=pair)
     source = BatchSource(MemoryShards(batches, tokens_per_shard or TOKENS_PER_SHARD))
     chosen: dict[str, Any] = {"keep_examples": keep_examples, "class_names": class_names}
     if out is None:

@@ -10,6 +10,13 @@ from typing import Any
 
 import torch
 
+from attnaudit.auditing.command_options import command_options
+from attnaudit.auditing.explanations import (
+    ExplanationChoice,
+    find_explanations,
+    with_explanations,
+)
+from attnaudit.auditing.given_explanation import read_scores_of
 from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder, run_job
 from attnaudit.auditing.jobs.text_examples import (
@@ -21,15 +28,16 @@ from attnaudit.auditing.jobs.text_examples import (
 from attnaudit.auditing.jobs.text_worker import SavedModels
 from attnaudit.auditing.other_models import check_other_models
 from attnaudit.auditing.report_file import check_report, write_report
-from attnaudit.auditing.selection import Choice, find_audits, find_measures
+from attnaudit.auditing.selection import Choice, choice_name, find_audits, find_measures
 from attnaudit.auditing.time_estimate import estimate_time
 from attnaudit.core.devices import check_device
 from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.output_files import check_file
 from attnaudit.core.output_folders import check_folder
 from attnaudit.core.tasks import Workers, as_workers
-from attnaudit.data.audit_texts import OwnText, read_texts
+from attnaudit.data.audit_texts import OwnText
 from attnaudit.data.reading.option_names import Spelling, in_python
+from attnaudit.data.text_sources import STDIN, read_sources
 from attnaudit.models.huggingface.decision import Verbalisers
 from attnaudit.models.huggingface.own_batches import sample_texts, with_class_names
 from attnaudit.models.huggingface.text_batch import numbered_ids
@@ -40,8 +48,9 @@ from attnaudit.results.store import load_results, save_results, versions
 
 def audit_files(
     model_dir: str | Path,
-    data: str | Path,
+    data: str | Path | Sequence[str | Path],
     *,
+    split: str | None = None,
     text: str | None = None,
     label: str | None = None,
     pair: str | None = None,
@@ -56,6 +65,9 @@ def audit_files(
     sample: int | None = None,
     audits: Sequence[Choice] | None = None,
     measures: Sequence[Choice] | None = None,
+    explanations: ExplanationChoice = None,
+    scores: Mapping[str, str | Path] | None = None,
+    scores_columns: Sequence[str] = (),
     other_models: Iterable[str | Path] = (),
     max_length: int | None = None,
     skip_bad: bool = False,
@@ -78,10 +90,12 @@ def audit_files(
     Parameters
     ----------
     model_dir : folder with config.json, model.safetensors and the tokenizer.
-    data : csv, tsv, jsonl, json or parquet file, one text per row.
+    data : csv, tsv, jsonl, json or parquet file, one text per row; a folder of text files; a folder
+        that `datasets.save_to_disk` wrote; "-" for standard input; or several of these.
+    split : of a folder with several splits.
     text, label, pair : columns of the text, its label and a second text; inferred from the column
         names if omitted.
-    labels : class names for the labels of the file, such as {"pos": "positive"}.
+    labels : class names or numbers for the labels of the file, such as {"pos": "positive"}.
     delimiter, encoding : of a csv or text file; inferred if omitted.
     layers, heads : "last", "all" or numbers from 0.
     leave_out : how a word is left out: "delete", "mask" or "pad".
@@ -89,6 +103,9 @@ def audit_files(
     verbalisers : the words that a language model chooses from, or label -> word.
     sample : number of texts to audit, stratified by label; None for all.
     audits, measures : names or functions; None for the defaults.
+    explanations : explanations to compare by the tests that judge attention, as for `audit`.
+    scores : files with the scores of other explanations, by name; one line per row of the data.
+    scores_columns : columns of the data that hold such scores.
     other_models : folders of other trainings of the same model, for the question of stability.
     max_length : maximum number of tokens; None for the limit of the model.
     skip_bad : skip rows that cannot be read, and count them.
@@ -111,16 +128,14 @@ def audit_files(
     >>> results = audit_files("my-model", "reviews.csv", sample=200)  # doctest: +SKIP
     >>> print(results.card())  # doctest: +SKIP
     """
-    model_dir, data, folders = (
-        Path(model_dir),
-        Path(data),
-        [Path(folder) for folder in other_models],
-    )
+    model_dir, folders = Path(model_dir), [Path(folder) for folder in other_models]
+    places = [str(place) for place in ([data] if isinstance(data, str | Path) else data)]
 
     def say(message: str | None) -> None:
         if message is not None and on_message is not None:
             on_message(message)
 
+    call = command_options(audit_files, locals())
     check_device(device)
     if task == "lm" and verbalisers is None:
         raise InputError(
@@ -129,10 +144,11 @@ def audit_files(
         )
     find_audits(audits)
     find_measures(measures)
+    find_explanations(explanations)
     if out is not None:
         if not force:
             check_report(Path(out))
-        check_folder(Path(out), replace=force, protected=[model_dir, data, *folders])
+        check_folder(Path(out), replace=force, protected=[model_dir, *map(Path, places), *folders])
         check_file(Path(out) / "report.html")
     options: dict[str, Any] = {
         "task": task,
@@ -144,23 +160,47 @@ def audit_files(
         "device": device,
         "dtype": dtype,
     }
-    models = SavedModels([str(model_dir), *map(str, folders)], options, audits, measures, seed)
+    paths = [str(model_dir), *map(str, folders)]
+    models = SavedModels(paths, options, audits, measures, seed, explanations)
     workers = as_workers(workers)
+    is_given = bool(scores or scores_columns)
     if not workers.in_this_process:
         models.check_names()
+        if is_given:
+            raise InputError(
+                "Scores from a file or a column are compared in one process. Leave --workers and "
+                "--scheduler out."
+            )
     with recording() as log:
         log.phase("loading the model")
         battery = models.load()
         model: Any = battery.model
         log.phase("reading the texts")
-        columns = {"text": text, "label": label, "pair": pair}
-        texts, bad, summary, _ = read_texts(
-            data, **columns, delimiter=delimiter, encoding=encoding, skip_bad=skip_bad, spell=spell
+        columns: dict[str, Any] = {"text": text, "label": label, "pair": pair}
+        texts, bad, summary, _ = read_sources(
+            places,
+            split=split,
+            **columns,
+            delimiter=delimiter,
+            encoding=encoding,
+            skip_bad=skip_bad,
+            spell=spell,
+            scores=scores_columns,
         )
+        rows = len(texts) + bad.count
         say(summary)
         names = model.class_names or []
         texts = with_class_names(texts, names, labels)
         pool, chosen, tokens = sample_texts(model, texts, sample, seed, bad)
+        if is_given:
+            given = read_scores_of(chosen, rows, scores or {}, scores_columns)
+            compared = find_explanations(_with(explanations, given))
+            audited, measured = with_explanations(
+                dict(battery.audits), dict(battery.measures), compared
+            )
+            battery = replace(
+                battery, audits=audited, measures=measured, explanations=tuple(compared)
+            )
         size = tokens_per_shard or TOKENS_PER_SHARD
         source = ExampleSource(_examples(chosen, tokens, names), TEXTS, batches_by(model), size)
         check_other_models(model, battery.other_models, source.to_batches(source.examples[:1])[0])
@@ -169,12 +209,13 @@ def audit_files(
             say(estimate_time(battery, source.examples, source.to_batches))
         log.phase("audit")
         about = {
-            "file": data.name,
+            "file": ", ".join(_shown(place) for place in places),
             "model": model_dir.resolve().name,
             "read": len(pool),
             "audited": len(chosen),
             "skipped": bad.note(),
             "labelled": texts[0].label is not None,
+            "call": call,
         }
         with opened(_parts(out, parts), workers) as store, TemporaryDirectory() as scratch:
             results = run_job(
@@ -204,6 +245,19 @@ def audit_files(
     results = load_results(out)
     write_report(results, Path(out))
     return results
+
+
+def _shown(place: str) -> str:
+    """The name of a file, a folder or of standard input, for display."""
+    return "standard input" if place == STDIN else Path(place).name
+
+
+def _with(choices: ExplanationChoice, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The chosen explanations and those given, by name."""
+    if isinstance(choices, Mapping):
+        return {**choices, **given}
+    listed = () if choices is None else (choices,) if isinstance(choices, str) else choices
+    return {**{choice_name(choice): choice for choice in listed}, **given}
 
 
 def _parts(out: str | Path | None, parts: str | None) -> str | Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ class Battery:
     device : where to run; None leaves the model and the batches where they are.
     other_models : other trainings that the audits read too; only put into evaluation mode here.
     card : which questions the results answer: those on an "explanation", or on a "citation".
+    explanations : those of the measures that are compared as explanations; they are timed.
     """
 
     model: AttentionModel
@@ -47,6 +49,7 @@ class Battery:
     device: torch.device | str | None = None
     other_models: Sequence[AttentionModel] = ()
     card: str = EXPLANATION
+    explanations: Sequence[str] = ()
 
     def run(
         self, batches: Iterable[Batch], advance: Callable[[int], None] | None = None
@@ -62,7 +65,11 @@ class Battery:
         furthest = furthest_options(self.audits)
         with evaluating(self.model, *self.other_models, device=self.device):
             for batch in batches:
+                started = time.perf_counter()
                 record = read(self.model, batch, self.device)
+                if self.explanations:
+                    _finish(record.logits)
+                    collector.facts.add_seconds("read", started)
                 collector.start(record, row_names(self.model, record))
                 with passes_shared():
                     scores = self._run_measures(collector, record)
@@ -77,12 +84,16 @@ class Battery:
     def _run_measures(self, collector: Collector, record: Record) -> dict[str, Tensor]:
         scores: dict[str, Tensor] = {}
         for name, measure in self.measures.items():
+            started = time.perf_counter()
             try:
                 score = measure(self.model, record, self.seed)
             except NotApplicable as reason:
                 collector.facts.reasons["measure"][name] = str(reason)
                 continue
             _check_score(name, score, record)
+            if name in self.explanations:
+                _finish(score)
+                collector.facts.add_seconds(name, started)
             scores[name] = tie_equal_scores(measure, score.detach(), record)
             collector.facts.computed_measures.add(name)
         return scores
@@ -106,6 +117,12 @@ def read(model: AttentionModel, batch: Batch, device: torch.device | str | None 
         record = model.read(batch if device is None else batch.to(device))
     check_record(record)
     return record
+
+
+def _finish(values: Tensor) -> None:
+    """Wait until the values are computed: a GPU works on after a call has returned."""
+    if values.device.type == "cuda":
+        torch.cuda.synchronize(values.device)
 
 
 def _check_score(name: str, score: Any, record: Record) -> None:

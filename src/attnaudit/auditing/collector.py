@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +29,8 @@ class Facts:
     row_names: list[str] | None = None  # of the batch with the most rows
     has_readout: bool = True  # in every batch
     truncated: int = 0  # texts that were cut
+    # "read" and each explanation -> seconds that it took for all texts
+    seconds: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def together(cls, parts: Iterable[Facts]) -> Facts:
@@ -43,7 +46,13 @@ class Facts:
                 whole.rows, whole.row_names = part.rows, part.row_names
             whole.has_readout &= part.has_readout
             whole.truncated += part.truncated
+            for name, seconds in part.seconds.items():
+                whole.seconds[name] = whole.seconds.get(name, 0.0) + seconds
         return whole
+
+    def add_seconds(self, name: str, started: float) -> None:
+        """Add the time since `started` (time.perf_counter) to what `name` took."""
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
 
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON; `from_dict` reads it back."""

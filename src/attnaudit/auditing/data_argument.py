@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from attnaudit.core.contract import AttentionModel, Batch
 from attnaudit.core.errors import InputError, ItemErrors
 from attnaudit.data.audit_texts import TextsRead, read_texts, texts_in_memory
 from attnaudit.data.reading.memory_tables import is_table
 from attnaudit.data.reading.option_names import in_python
+
+
+class AuditData(NamedTuple):
+    """The data of an audit.
+
+    Attributes
+    ----------
+    batches : non-empty.
+    ids : of the examples, in the order of the data; batches may have another order.
+    texts : in the same order; None for each example that was given as a batch.
+    """
+
+    batches: list[Batch]
+    ids: list[str]
+    texts: list[Any]
 
 
 def as_batches(
@@ -21,12 +36,13 @@ def as_batches(
     text: str | None,
     label: str | None,
     pair: str | None,
-) -> list[Batch]:
-    """The data as non-empty batches; texts and tables are batched by the model's own `batches`.
+) -> AuditData:
+    """The data as batches; texts and tables are batched by the model's own `batches`.
 
     Parameters are those of `attnaudit.audit`.
     """
-    batches = _read_batches(model, data, labels, {"text": text, "label": label, "pair": pair})
+    columns = {"text": text, "label": label, "pair": pair}
+    batches, texts = _read_batches(model, data, labels, columns)
     batches = [batch for batch in batches if len(batch)]
     if not batches:
         raise InputError("There is nothing to audit: the data holds no example.")
@@ -35,7 +51,12 @@ def as_batches(
         raise InputError(
             "Every example needs its own example_id: random draws and results are keyed by it."
         )
-    return batches
+    # Texts are numbered in their order.
+    return (
+        AuditData(batches, ids, [None] * len(ids))
+        if texts is None
+        else AuditData(batches, sorted(ids), list(texts))
+    )
 
 
 def _read_batches(
@@ -43,13 +64,14 @@ def _read_batches(
     data: Any,
     labels: Sequence[Any] | None,
     columns: Mapping[str, str | None],
-) -> list[Batch]:
+) -> tuple[list[Batch], Sequence[Any] | None]:
+    """The batches, and the texts that they were made of, if they were."""
     data = _as_list(data)
     if isinstance(data, list) and all(isinstance(batch, Batch) for batch in data):
         _check_no_columns(columns)
         if labels is not None:
             raise InputError("labels go with texts. Batches hold their own: Batch(labels=…).")
-        return data
+        return data, None
     make_batches = getattr(model, "batches", None)
     if make_batches is None:
         first = data[0] if isinstance(data, list) else data
@@ -60,7 +82,7 @@ def _read_batches(
     table = _read_table(data, columns)
     if table is None:
         _check_no_columns(columns)
-        return make_batches(data, None if labels is None else list(labels))
+        return make_batches(data, None if labels is None else list(labels)), data
     if labels is not None and columns["label"] is None and table.labelled:
         raise InputError(
             "Labels were given twice: as labels= and as a column of the data. "
@@ -70,7 +92,8 @@ def _read_batches(
         raise InputError("Labels were given twice: as labels= and as label=. Leave one out.")
     known = table.labels(getattr(model, "class_names", None)) if labels is None else list(labels)
     try:
-        return make_batches([text.text for text in table.texts], known)
+        texts = [each.text for each in table.texts]
+        return make_batches(texts, known), texts
     except ItemErrors as error:
         index, problem = next(iter(error.problems.items()))
         raise InputError(f"{table.texts[index].where}: {problem}") from error

@@ -29,11 +29,14 @@ def find_audits(
     choices : sequence of str or callable, or None
         Names, "name:option=value" or functions; "all" for every audit, None for the default ones.
     known, defaults : the audits to choose from, and those that run by default.
+        "default" among others stands for the default ones, except those that are given otherwise.
 
     Examples
     --------
     >>> list(find_audits(["permutation:shuffles=10", "furthest"]))
     ['permutation:shuffles=10', 'furthest']
+    >>> [name for name in find_audits(["default", "top_words:texts=400"]) if "top_w" in name]
+    ['top_words:texts=400']
     """
     return _resolve(known, _as_list(known, defaults, choices), "audit")
 
@@ -66,12 +69,20 @@ def _as_list(
     defaults: Sequence[str],
     choices: Sequence[Choice] | Choice | None,
 ) -> list[Choice]:
-    """The defaults for None, everything for "all", a list of one for a single choice."""
+    """The defaults for None, everything for "all", a list of one for a single choice.
+
+    "default" in a list stands for the defaults that are not in it with other options.
+    """
     if choices is None:
         return list(defaults)
     if choices in ("all", ["all"], ("all",)):
         return list(known)
-    return [choices] if isinstance(choices, str) or callable(choices) else list(choices)
+    listed = [choices] if isinstance(choices, str) or callable(choices) else list(choices)
+    if "default" not in listed:
+        return listed
+    others = [choice for choice in listed if choice != "default"]
+    given = {registry.parse(choice)[0] for choice in others if isinstance(choice, str)}
+    return [*(name for name in defaults if name not in given), *others]
 
 
 def _resolve(
@@ -79,7 +90,7 @@ def _resolve(
 ) -> dict[str, Callable[..., Any]]:
     resolved: dict[str, Callable[..., Any]] = {}
     for choice in choices:
-        name = _name(choice)
+        name = choice_name(choice)
         if name in resolved or (callable(choice) and name in known and known[name] is not choice):
             raise InputError(
                 f"There are two of the {kind} {name!r}. "
@@ -89,7 +100,8 @@ def _resolve(
     return resolved
 
 
-def _name(choice: Choice) -> str:
+def choice_name(choice: Choice) -> str:
+    """The name of a choice: as written, or that of the function."""
     if isinstance(choice, str):
         return choice
     function = choice.func if isinstance(choice, partial) else choice

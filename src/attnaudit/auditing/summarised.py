@@ -50,6 +50,12 @@ def summarised(
     }
     if battery.card != EXPLANATION:
         about["card"] = battery.card
+    if battery.explanations:
+        about["explanations"] = list(battery.explanations)
+        texts = max(len(columns), 1)
+        about["seconds_per_text"] = {
+            name: seconds / texts for name, seconds in facts.seconds.items()
+        }
     return Results.of(columns, kept, about, declarations)
 
 

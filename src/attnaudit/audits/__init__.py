@@ -35,6 +35,7 @@ from attnaudit.audits.erasure import erasure
 from attnaudit.audits.erasure_forms import erasure_forms
 from attnaudit.audits.erasure_limits import erasure_limits
 from attnaudit.audits.evidence import evidence
+from attnaudit.audits.explanation_stability import explanation_stability
 from attnaudit.audits.flip_fraction import flip_fraction
 from attnaudit.audits.furthest import furthest
 from attnaudit.audits.noise_stability import noise_stability
@@ -70,10 +71,13 @@ AUDITS: dict[str, Audit] = {
     "furthest": furthest,
     "epsilon_curve": epsilon_curve,
     "noise_stability": noise_stability,
+    "explanation_stability": explanation_stability,
     "position": position,
     "stability": stability,
 }
 
-# Run unless others are chosen. Stability is added if other models are given; erasure_limits costs
-# thousands of passes per text.
-DEFAULT_AUDITS = tuple(name for name in AUDITS if name not in ("stability", "erasure_limits"))
+# Run unless others are chosen. Stability is added if other models are given, explanation_stability
+# if explanations are compared; erasure_limits costs thousands of passes per text.
+DEFAULT_AUDITS = tuple(
+    name for name in AUDITS if name not in ("stability", "explanation_stability", "erasure_limits")
+)

@@ -1,4 +1,4 @@
-"""The attention people are shown: one weight per word, the mean over rows."""
+"""What people are shown: one weight per word, of attention the mean over rows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attnaudit.audits.per_row import mean_score_over_rows
 from attnaudit.core import masking
 from attnaudit.core.contract import Record
 from attnaudit.statistics.ties import tie_rounding
@@ -54,6 +55,23 @@ def heatmap(record: Record) -> Heatmap:
     weights = masking.renormalise(total, words)
     relative = 64 * torch.finfo(record.alpha.dtype).eps
     return Heatmap(tie_rounding(weights, words, 0.0, relative=relative), words)
+
+
+def score_heatmap(scores: Tensor, record: Record) -> Heatmap:
+    """The heatmap that any scores (B,N) or (B,R,N) give: their positive part, mean over rows.
+
+    NaN for a text of which some word has no score, or none has a positive one.
+
+    Examples
+    --------
+    >>> from attnaudit.models.glass import Glass, glass_batch
+    >>> record = Glass("oracle").read(glass_batch(3))
+    >>> torch.allclose(score_heatmap(record.alpha, record).weights, heatmap(record).weights)
+    True
+    """
+    words = record.content & record.mask.any(1)
+    score = mean_score_over_rows(scores.detach()).double()
+    return Heatmap(masking.renormalise(score.clamp_min(0), words), words)
 
 
 def weight_on_marks(record: Record) -> Tensor:

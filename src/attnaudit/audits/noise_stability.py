@@ -15,6 +15,7 @@ from attnaudit import statistics
 from attnaudit.audits.counterfactual import flipped
 from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
 from attnaudit.audits.heatmap import Heatmap, heatmap
+from attnaudit.audits.noisy_model import embedding_size
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import InputError, NotApplicable
@@ -140,10 +141,8 @@ def noise_stability(
 
 
 def _scale(record: Record) -> Tensor:
-    """Root mean square of the embeddings of the real tokens of each text: (B,1,1)."""
-    squares = record.embeddings.detach().double().square().mean(-1)
-    scale = masking.mean(squares, record.batch.mask).sqrt().nan_to_num(0.0)
-    return scale[:, None, None].to(record.embeddings.dtype)
+    """`embedding_size` as (B,1,1)."""
+    return embedding_size(record)[:, None, None].to(record.embeddings.dtype)
 
 
 def _noise(record: Record, seed: int, draws: int) -> Iterator[Tensor]:
@@ -180,6 +179,7 @@ def _compared(record: Record, own: Heatmap, fresh: Record) -> dict[tuple[str, st
     """What one draw changes, by (measure, metric): (B,); NaN if the decision is another."""
     other = heatmap(fresh).weights
     same = ~flipped(fresh.logits[:, None], record)[:, 0]
+    kept, by_chance = top_words_kept(own, other)
     count = own.words.sum(-1)
     k = (count - 1).clamp(1, TOP)
     lists = [top_list(weights, k, own.words) for weights in (own.weights, other)]
@@ -188,16 +188,41 @@ def _compared(record: Record, own: Heatmap, fresh: Record) -> dict[tuple[str, st
     overlap = (lists[0] & lists[1]).sum(-1) / longest
     furthest = masking.fill(one_hot_jsd(own.weights), own.words, 0.0).amax(-1)
     share = statistics.jsd(own.weights, other, own.words) / furthest
-    on_lists = [masking.total(own.weights, top) for top in lists]
-    kept = (on_lists[1] / on_lists[0]).clamp_max(1)  # a tie makes a list longer
-    by_chance = (lengths[1] / count / on_lists[0]).clamp_max(1)
     several = (count > 1) & (shortest > 0)  # uniform attention has no list
     compared = {
-        ("", "top_weight_kept"): kept.where(several & same, torch.nan),
-        ("random", "top_weight_kept"): by_chance.where(several & same, torch.nan),
+        ("", "top_weight_kept"): kept.where(same, torch.nan),
+        ("random", "top_weight_kept"): by_chance.where(same, torch.nan),
         ("", "top_k_overlap"): overlap.where(several & same, torch.nan),
         # Of a fixed list, a random one of the same length holds this share on average.
         ("random", "top_k_overlap"): (shortest / count).where(several & same, torch.nan),
         ("", "jsd_share"): share.clamp(0, 1).where((count > 1) & same, torch.nan),
     }
     return {**compared, ("", "same_decision"): same.double()}
+
+
+def top_words_kept(own: Heatmap, other: Tensor) -> tuple[Tensor, Tensor]:
+    """How much of the weight of its top words a heatmap has on the top words of another.
+
+    Parameters
+    ----------
+    own : Heatmap
+    other : Tensor, (B,N)
+        The weights of the other heatmap.
+
+    Returns
+    -------
+    kept : Tensor, (B,)
+        The share. The k top words are three or, in a text of fewer than four words, all but one.
+    by_chance : Tensor, (B,)
+        What a list of the same length drawn at random would have. Both NaN with a single word, or
+        if one of the two has no top words, as uniform weights.
+    """
+    count = own.words.sum(-1)
+    k = (count - 1).clamp(1, TOP)
+    lists = [top_list(weights, k, own.words) for weights in (own.weights, other)]
+    lengths = torch.stack([top.sum(-1) for top in lists]).double()
+    on_lists = [masking.total(own.weights, top) for top in lists]
+    kept = (on_lists[1] / on_lists[0]).clamp_max(1)  # a tie makes a list longer
+    by_chance = (lengths[1] / count / on_lists[0]).clamp_max(1)
+    several = (count > 1) & (lengths.amin(0) > 0)
+    return kept.where(several, torch.nan), by_chance.where(several, torch.nan)

@@ -1,7 +1,8 @@
-"""`attnaudit audit`: a saved Hugging Face classifier and a file of texts."""
+"""`attnaudit audit`: a saved Hugging Face classifier and texts."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,16 +12,19 @@ from attnaudit.cli.options import (
     Audits,
     Device,
     FailIf,
+    Junit,
     Measures,
     Quiet,
     Resources,
     Scheduler,
+    Summary,
     Threads,
     Verbose,
     WorkerCount,
     split_labels,
     split_names,
     split_numbers,
+    split_scores,
     split_verbalisers,
     workers_from,
 )
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
     app.command()(audit)
+    app.command()(show)
 
 
 def audit(
@@ -45,8 +50,16 @@ def audit(
         ),
     ],
     data: Annotated[
-        Path, typer.Option(help="csv, tsv, jsonl, json or parquet file, one text per row.")
+        list[str],
+        typer.Option(
+            help="csv, tsv, jsonl, json or parquet file, one text per row; a folder of .txt files; "
+            "a folder written by datasets.save_to_disk, or FOLDER:SPLIT; - for standard input. May "
+            "be repeated."
+        ),
     ],
+    split: Annotated[
+        str | None, typer.Option(help="Which split of a folder with several, such as test.")
+    ] = None,
     text_column: Annotated[
         str | None,
         typer.Option(
@@ -69,7 +82,7 @@ def audit(
     ] = None,
     labels: Annotated[
         str | None,
-        typer.Option(help="Class names for the file's labels: pos=positive,neg=negative."),
+        typer.Option(help="Classes for the file's labels, by name or number: pos=positive,neg=0."),
     ] = None,
     delimiter: Annotated[
         str | None,
@@ -109,6 +122,24 @@ def audit(
     ] = None,
     audits: Audits = None,
     measures: Measures = None,
+    explanations: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare explanations by the tests that judge attention: all, or comma-separated "
+            "names of measures; all,lime,shap adds two slow ones."
+        ),
+    ] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Scores of another explanation, to be compared too: a .jsonl file with tokens and "
+            "scores, one line per row of the data, or NAME=FILE; may be repeated."
+        ),
+    ] = None,
+    scores_column: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of the data that holds such scores; may be repeated."),
+    ] = None,
     other_models: Annotated[
         list[Path] | None,
         typer.Option(
@@ -130,6 +161,8 @@ def audit(
     device: Device = "cpu",
     dtype: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
     fail_if: FailIf = None,
+    junit: Junit = None,
+    summary: Summary = None,
     out: Annotated[Path, typer.Option(help="Folder for the results and the report.")] = Path(
         "audit"
     ),
@@ -169,6 +202,7 @@ def audit(
         results = audit_files(
             model_dir,
             data,
+            split=split,
             text=text_column,
             label=label_column,
             pair=pair_column,
@@ -183,6 +217,9 @@ def audit(
             sample=sample,
             audits=split_names(audits),
             measures=split_names(measures),
+            explanations=split_names(explanations),
+            scores=split_scores(scores or []),
+            scores_columns=scores_column or (),
             other_models=other_models or (),
             max_length=max_length,
             skip_bad=skip_bad,
@@ -204,7 +241,28 @@ def audit(
     typer.echo(f"\nResults: {out}")
     typer.echo(f"Report: {out / 'report.html'}")
     if fail_if is not None:
-        print_gate(results, fail_if)
+        print_gate(results, fail_if, junit, summary)
+
+
+def show(
+    model_dir: Annotated[Path, typer.Argument(help="Folder of a Hugging Face classifier.")],
+    text: Annotated[str, typer.Argument(help="The text.")],
+    explanations: Annotated[
+        str | None, typer.Option(help="Comma-separated names of measures, or all.")
+    ] = None,
+    layers: Annotated[str, typer.Option(help="As for `attnaudit audit`.")] = "last",
+) -> None:
+    """A quick look at one text: heatmaps of attention and other explanations.
+
+    Nothing is tested: an audit says whether any of them may be shown.
+
+    Example: `attnaudit show my-model "a dull film"`
+    """
+    from attnaudit.auditing.show import EXPLANATIONS, show
+
+    chosen = split_names(explanations) or EXPLANATIONS
+    look = show(model_dir, None, text, explanations=chosen, layers=split_numbers(layers))
+    typer.echo(look.text(colour=sys.stdout.isatty()))
 
 
 def _print_results(results: Results) -> None:

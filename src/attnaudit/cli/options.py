@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,6 +73,16 @@ FailIf = Annotated[
     typer.Option(
         help="Exit with code 3 if any of these conditions holds: "
         '"matters=no; points!=yes; permutation/tvd_median<0.05". See `attnaudit gate --help`.'
+    ),
+]
+Junit = Annotated[
+    Path | None,
+    typer.Option("--junit", help="Write what the gate found as JUnit XML, a case per condition."),
+]
+Summary = Annotated[
+    Path | None,
+    typer.Option(
+        "--summary", help="Add what the gate found, as Markdown, to a file: $GITHUB_STEP_SUMMARY."
     ),
 ]
 
@@ -173,6 +184,25 @@ def split_labels(text: str | None) -> dict[str, str] | None:
             f"{text!r}. Write for example --labels pos=positive,neg=negative."
         )
     return names
+
+
+def split_scores(texts: Sequence[str]) -> dict[str, str]:
+    """Files of scores by the name of their explanation: NAME=FILE, or by the name of the file.
+
+    >>> split_scores(["mine=scores/a.jsonl", "shap.jsonl"])
+    {'mine': 'scores/a.jsonl', 'shap': 'shap.jsonl'}
+    """
+    named: dict[str, str] = {}
+    for text in texts:
+        name, equals, path = text.partition("=")
+        name, path = (name.strip(), path.strip()) if equals else (Path(text).stem, text)
+        if not name or not path or name in named:
+            raise InputError(
+                f"--scores must be FILE or NAME=FILE, each name once, got {text!r}. Write for "
+                "example --scores mine=scores.jsonl."
+            )
+        named[name] = path
+    return named
 
 
 def renamed(old: str, old_value: Any, new: str, new_value: Any) -> Any:

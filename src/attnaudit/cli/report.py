@@ -16,6 +16,7 @@ Runs = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands to the app."""
     app.command()(report)
+    app.command()(heatmaps)
     app.command()(figures)
     app.command()(tables)
     app.command()(lesson)
@@ -42,6 +43,33 @@ def report(
 
     written = report(runs, out, site=site)
     typer.echo(f"{written.runs} run{'s' if written.runs > 1 else ''}\nReport: {written.path}")
+
+
+def heatmaps(
+    run: Annotated[Path, typer.Argument(help="A folder of results.")],
+    explanation: Annotated[
+        str, typer.Option(help="Measure whose heatmaps are written, such as leave_one_out.")
+    ] = "attention",
+    example: Annotated[
+        list[str] | None,
+        typer.Option(help="Id of a text, as in the report; may be repeated. Default: all kept."),
+    ] = None,
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="File to write: .html (snippets to paste), .jsonl (scores), .svg or .png (one "
+            "text)."
+        ),
+    ] = Path("heatmaps.html"),
+) -> None:
+    """Write the heatmaps of one explanation, to paste into another page.
+
+    Example: `attnaudit heatmaps audit --explanation leave_one_out --out heatmaps.html`
+    """
+    from attnaudit.results.store import load_results
+
+    results = load_results(run)
+    typer.echo(f"Heatmaps: {results.to_heatmaps(out, explanation=explanation, examples=example)}")
 
 
 def figures(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attnaudit.cli.exit_codes import ExitCode
-from attnaudit.cli.options import DataDir, Quiet, Verbose, deprecated
+from attnaudit.cli.options import DataDir, Junit, Quiet, Summary, Verbose, deprecated
 
 if TYPE_CHECKING:
     from attnaudit.results.results import Results
@@ -43,6 +43,8 @@ def gate(
             'agreement/tau@leave_one_out<0.2".'
         ),
     ] = "verdict=no",
+    junit: Junit = None,
+    summary: Summary = None,
 ) -> None:
     """A release gate: exit with code 3 if any condition holds for a finished run.
 
@@ -52,14 +54,16 @@ def gate(
 
     Example: `attnaudit gate runs/my-run --fail-if "matters=no"`
     """
-    print_gate(run, fail_if)
+    print_gate(run, fail_if, junit, summary)
 
 
-def print_gate(run: Results | Path, fail_if: str) -> None:
+def print_gate(
+    run: Results | Path, fail_if: str, junit: Path | None = None, summary: Path | None = None
+) -> None:
     """Print the conditions that hold and exit with code 3, or say that none does."""
-    from attnaudit.results.checks import gate
+    from attnaudit.results.checks import write_gate_reports
 
-    conditions = gate(run, fail_if)
+    conditions = write_gate_reports(run, fail_if, junit=junit, summary=summary)
     if conditions:
         listed = "\n  ".join(conditions)
         typer.secho(f"The gate is closed. Conditions that hold:\n  {listed}", fg="red", err=True)

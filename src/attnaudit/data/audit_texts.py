@@ -30,6 +30,7 @@ class OwnText:
     text: str | tuple[str, str]
     label: Any = None
     where: str = ""  # file and line, for errors
+    scores: tuple[Any, ...] = ()  # of the columns of scores that were asked for
 
 
 class TextsRead(NamedTuple):
@@ -78,6 +79,8 @@ def read_texts(
     encoding: str | None = None,
     skip_bad: bool = False,
     spell: Spelling = in_command,
+    scores: Sequence[str] = (),
+    bad: BadRows | None = None,
 ) -> TextsRead:
     """Read the texts of a csv, tsv, jsonl, json or parquet file, one per row.
 
@@ -94,10 +97,34 @@ def read_texts(
         Skip and count rows that cannot be read.
     spell : Spelling
         Writes options in messages.
+    scores : sequence of str
+        Columns that hold the scores of the words, to be read as they are.
+    bad : BadRows, optional
+        Counts bad rows with those of other files, as it says, instead of `skip_bad` and `spell`.
     """
-    bad = BadRows(skip=skip_bad, spell=spell, can_skip=spell is not in_python)
+    if bad is None:
+        bad = BadRows(skip=skip_bad, spell=spell, can_skip=spell is not in_python)
     table = file_table(Path(path), bad, delimiter=delimiter, encoding=encoding)
-    return _texts_of(table, text, label, pair, bad)
+    return texts_of_table(table, text=text, label=label, pair=pair, bad=bad, scores=scores)
+
+
+def texts_of_table(
+    table: Table,
+    *,
+    text: str | None,
+    label: str | None,
+    pair: str | None,
+    bad: BadRows,
+    scores: Sequence[str] = (),
+) -> TextsRead:
+    """Read the texts of any table; arguments are those of `read_texts`."""
+    for column in scores:
+        if column not in table.columns:
+            raise InputError(
+                f"{table.where}: there is no column {column!r} with scores; its columns are "
+                f"{', '.join(map(printable, table.columns))}."
+            )
+    return _texts_of(table, text, label, pair, bad, scores)
 
 
 def texts_in_memory(
@@ -114,11 +141,16 @@ def texts_in_memory(
 
 
 def _texts_of(
-    table: Table, text: str | None, label: str | None, pair: str | None, bad: BadRows
+    table: Table,
+    text: str | None,
+    label: str | None,
+    pair: str | None,
+    bad: BadRows,
+    scores: Sequence[str] = (),
 ) -> TextsRead:
     columns = model_columns(text, pair, label, table.columns, table.where, table.head, bad.spell)
     with counter(f"Reading {table.where}") as advance:
-        texts = list(_texts(table, columns, bad, advance))
+        texts = list(_texts(table, columns, bad, advance, scores))
     if not texts:
         skipped = (
             f" {bad.count:,} rows were skipped, the first: {bad.messages[0]}" if bad.count else ""
@@ -128,8 +160,11 @@ def _texts_of(
     return TextsRead(texts, bad, _summary(table, columns, len(texts), bad), classes)
 
 
-def _texts(table: Table, columns: ModelColumns, bad: BadRows, advance: Any) -> Iterator[OwnText]:
-    for number, (where, row) in enumerate(table.rows(list(columns.named().values()))):
+def _texts(
+    table: Table, columns: ModelColumns, bad: BadRows, advance: Any, scores: Sequence[str]
+) -> Iterator[OwnText]:
+    wanted = list(dict.fromkeys([*columns.named().values(), *scores]))
+    for number, (where, row) in enumerate(table.rows(wanted)):
         advance()
         with bad:
             first = text_value(row, columns.text, "text", where, bad)
@@ -144,7 +179,11 @@ def _texts(table: Table, columns: ModelColumns, bad: BadRows, advance: Any) -> I
                     reason="no label",
                 )
             yield OwnText(
-                f"row/{number}", first if second is None else (first, second), value, where
+                f"row/{number}",
+                first if second is None else (first, second),
+                value,
+                where,
+                tuple(row.get(column) for column in scores),
             )
 
 

@@ -84,3 +84,15 @@ DEFAULT_MEASURES = (
 # the ceiling of agreement with attention: any other ranking, a user's own among them, could lower
 # the ceiling and so make the attention look good.
 REFERENCE_MEASURES = ("gradient", "leave_one_out")
+
+# Explanations that are compared if all are asked for; lime and shap cost many more passes.
+EXPLANATIONS = (
+    "attention",
+    "head_mean",
+    "rollout",
+    "attention_norm",
+    "input_times_gradient",
+    "integrated_gradients",
+    "leave_one_out",
+    "random",
+)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from markupsafe import Markup
 
 from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
+from attnaudit.core.paths import without_folders
 from attnaudit.report import overview
 from attnaudit.report.charts.chart_data import POINTS, chart_data
+from attnaudit.report.explanation_table import explanation_table
 from attnaudit.report.inline_data import as_json
 from attnaudit.report.row_effects import row_effects
+from attnaudit.results.card import Card
 from attnaudit.results.results import Results
 from attnaudit.results.rows import row_names
 
@@ -73,12 +76,19 @@ def run_head(results: Results) -> dict[str, Any]:
     return {
         "title": overview.title(results),
         "facts": overview.facts(results),
-        "card": results.card(),
+        "card": _without_folders(results.card()),
         "scales": results.about.get("scales", {}),
         "marks": overview.on_marks(results),
         "effects": row_effects(results),
+        "explanations": explanation_table(results),
         "missing": overview.missing(results),
     }
+
+
+def _without_folders(card: Card) -> Card:
+    """The card with commands that name no folders of the machine: a page may be passed on."""
+    steps = tuple((text, without_folders(command)) for text, command in card.steps)
+    return replace(card, steps=steps)
 
 
 def of_each(

@@ -37,6 +37,7 @@ _CHARTS = (
 PAGE = (
     *_PLAYGROUND,
     "example_list.js",
+    "heatmap_export.js",
     "example_detail.js",
     "examples.js",
     "numbers.js",

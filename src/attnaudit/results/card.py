@@ -100,6 +100,7 @@ class Card:
     rules : the version of the rules that made it.
     stored : verdict, decision and next step of a card that was stored by earlier rules.
     kind : what attention is shown as, an "explanation" or a "citation".
+    steps : what would settle what is open, as (text, command).
 
     Examples
     --------
@@ -117,6 +118,7 @@ class Card:
     rules: int = RULES
     stored: Verdict | None = None
     kind: str = EXPLANATION
+    steps: tuple[tuple[str, str], ...] = ()
 
     def __getitem__(self, question: str | Question) -> Answer:
         """The answer to a question, given by its key ("needed") or its wording ("needed?")."""
@@ -167,6 +169,7 @@ class Card:
             "verdict": self.verdict,
             "decision": self.decision,
             "next_step": self.next_step,
+            "next_steps": [{"text": text, "command": command} for text, command in self.steps],
             "accuracy": self.accuracy,
             "cautions": list(self.cautions),
             "questions": [json_safe(asdict(answer)) for answer in self.answers],
@@ -175,7 +178,8 @@ class Card:
     def __str__(self) -> str:
         lines = [
             self.verdict,
-            *filter(None, [self.next_step, self.error_rates, self.accuracy]),
+            *filter(None, [self.next_step, *self._step_lines()]),
+            *filter(None, [self.error_rates, self.accuracy]),
             *(f"Caution: {caution}" for caution in self.cautions),
         ]
         for answer in self.answers:
@@ -186,3 +190,11 @@ class Card:
                 lines.append(f"{'':{_WIDTH}s} {arrow} {finding}")
             lines.append(f"{'':{_WIDTH}s}   cannot see: {answer.blind}")
         return "\n".join(lines)
+
+    def _step_lines(self) -> list[str]:
+        """Each step, with its command on a line of its own."""
+        return [
+            line
+            for text, command in self.steps
+            for line in (f"- {text}", f"    {command}" if command else "")
+        ]

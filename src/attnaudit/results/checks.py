@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from attnaudit.core.output_files import write_file
 from attnaudit.results.checksums import find_results, verify_folder
-from attnaudit.results.gate import conditions_met
+from attnaudit.results.gate import condition_outcomes, conditions_met
+from attnaudit.results.gate_reports import junit_xml, markdown_summary
 from attnaudit.results.results import Results
 from attnaudit.results.store import load_results
 
@@ -68,4 +70,35 @@ def gate(run: Results | str | Path, fail_if: str) -> list[str]:
     []
     """
     results = run if isinstance(run, Results) else load_results(run)
+    return conditions_met(results, fail_if)
+
+
+def write_gate_reports(
+    run: Results | str | Path,
+    fail_if: str,
+    *,
+    junit: str | Path | None = None,
+    summary: str | Path | None = None,
+) -> list[str]:
+    """`gate`, and what it found as files for CI.
+
+    Parameters
+    ----------
+    run, fail_if : as for `gate`.
+    junit : file for JUnit XML, with one test case per condition.
+    summary : file that a summary in Markdown is added to, such as $GITHUB_STEP_SUMMARY.
+
+    Returns
+    -------
+    As for `gate`.
+    """
+    results = run if isinstance(run, Results) else load_results(run)
+    outcomes = condition_outcomes(results, fail_if)
+    named = results.about.get("texts", {}).get("model") or "audit"
+    name = str(named) if isinstance(run, Results) else Path(run).resolve().name
+    if junit is not None:
+        write_file(Path(junit), junit_xml(outcomes, name))
+    if summary is not None:
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(markdown_summary(outcomes, results.card(), name))
     return conditions_met(results, fail_if)

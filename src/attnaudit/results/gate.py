@@ -9,6 +9,7 @@ from typing import Any
 
 from attnaudit.core.errors import InputError
 from attnaudit.results.card import Card
+from attnaudit.results.gate_reports import Outcome
 from attnaudit.results.questions import ANSWERS, Question
 from attnaudit.results.results import Results
 
@@ -94,21 +95,31 @@ def conditions_met(results: Results, text: str) -> list[str]:
     >>> conditions_met(results, "matters=no; points=no")
     ["matters=no: the card says 'no'"]
     """
+    return [
+        f"{outcome.condition}: {outcome.found}"
+        for outcome in condition_outcomes(results, text)
+        if outcome.holds
+    ]
+
+
+def condition_outcomes(results: Results, text: str) -> list[Outcome]:
+    """What was found for every condition, and whether it holds; as for `conditions_met`."""
     card = results.card()
-    reasons = []
+    outcomes = []
     for subject, sign, value in check_conditions(text):
         condition = f"{subject}{sign}{value}"
         if "/" not in subject:
             answer = card.decision if subject == VERDICT else _answer(card, subject)
-            if _OPERATORS[sign](answer, value):
-                reasons.append(f"{condition}: the card says {answer!r}")
+            holds = _OPERATORS[sign](answer, value)
+            outcomes.append(Outcome(condition, f"the card says {answer!r}", holds))
             continue
         mean = _mean(results, subject)
         if math.isnan(mean):
-            reasons.append(f"{condition}: it is undefined for every example")
-        elif _OPERATORS[sign](mean, float(value)):
-            reasons.append(f"{condition}: it is {mean:.4g}")
-    return reasons
+            outcomes.append(Outcome(condition, "it is undefined for every example", True))
+        else:
+            holds = _OPERATORS[sign](mean, float(value))
+            outcomes.append(Outcome(condition, f"it is {mean:.4g}", holds))
+    return outcomes
 
 
 def _is_finite(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from attnaudit.core.errors import InputError
 from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.card import Card
 from attnaudit.results.earlier_card import earlier_card
@@ -70,6 +71,10 @@ class Results:
         examples = pd.DataFrame(list(drawn))
         if len(examples):
             examples = examples.sort_values("example_id", kind="stable", ignore_index=True)
+        if "explanations" in about:
+            from attnaudit.results.explanation_ranking import rank_explanations
+
+            about = {**about, "explanation_ranking": rank_explanations(columns, summaries, about)}
         return cls(columns, summaries, examples, about)
 
     @classmethod
@@ -150,6 +155,64 @@ class Results:
             return None
         return one_line_per_metric(part[part["audit"] == name]).iloc[0]
 
+    def explanations(self) -> pd.DataFrame:
+        """The explanations that were compared, the best first; see docs/explanations.md.
+
+        Returns
+        -------
+        One line per explanation: `rank` and `tied_with`; `place`, between random words (0) and the
+        best words found (1), `comprehensiveness`, `sufficiency`, `polarity`, `stability`,
+        `agreement` (with leave-one-out) and `plausibility`, each with `_low` and `_high`, its 95 %
+        interval; `tests` (the answer to each of the four), `passed`, `beats_random`; `seconds` per
+        text.
+
+        Raises
+        ------
+        InputError
+            If the audit compared none.
+
+        Examples
+        --------
+        >>> import attnaudit
+        >>> from attnaudit.models.glass import Glass, glass_batch
+        >>> results = attnaudit.audit(
+        ...     Glass("shifted"), glass_batch(40), audits=["top_words"],
+        ...     explanations=["leave_one_out"], show_progress=False)
+        >>> results.explanations()[["explanation", "rank"]].values.tolist()
+        [['leave_one_out', 1], ['attention', 2], ['random', 2]]
+        """
+        ranking = self.about.get("explanation_ranking")
+        if ranking is None:
+            raise InputError(
+                "No explanations were compared in this audit. Run it again with "
+                'explanations="all" (--explanations all).'
+            )
+        return pd.DataFrame(ranking)
+
+    def metrics(self) -> dict[str, float]:
+        """Every number of the card, its answers and the explanations, as one flat dict.
+
+        For experiment trackers: `mlflow.log_metrics(results.metrics())`. Answers are 1 (yes), 0.5
+        (partly) or 0 (no); what is unknown is left out.
+
+        Examples
+        --------
+        >>> import attnaudit
+        >>> from attnaudit.models.glass import Glass, glass_batch
+        >>> results = attnaudit.audit(Glass("inert"), glass_batch(), show_progress=False)
+        >>> results.metrics()["answer/matters"]
+        0.0
+        """
+        from attnaudit.results.metrics import flat_metrics
+
+        return flat_metrics(self.card(), self.about, self.about.get("explanation_ranking", ()))
+
+    def to_model_card(self) -> str:
+        """The card as a section of a Hugging Face model card, with `model-index` data."""
+        from attnaudit.results.model_card import model_card_section
+
+        return model_card_section(self.card(), self.about)
+
     def row_name(self, row: int) -> str:
         """The name of a row: "layer 5 head 0" as the model counts them, or else "row 5".
 
@@ -205,6 +268,25 @@ class Results:
         from attnaudit.report.page import write_page
 
         return write_page([self], Path(path))
+
+    def to_heatmaps(
+        self,
+        path: str | Path,
+        *,
+        explanation: str = "attention",
+        examples: Sequence[str] | None = None,
+    ) -> Path:
+        """Write the heatmaps of one explanation, to paste elsewhere.
+
+        Parameters
+        ----------
+        path : ends in .html (snippets), .jsonl (scores), .svg or .png (one text).
+        explanation : a measure that was computed.
+        examples : ids of the texts; by default all that were kept, the first for a picture.
+        """
+        from attnaudit.report.word_heatmaps import write_heatmaps
+
+        return write_heatmaps(self, Path(path), explanation=explanation, examples=examples)
 
     def __repr__(self) -> str:
         count, keys = len(self.columns), len(self.columns.keys)

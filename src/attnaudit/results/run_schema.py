@@ -50,6 +50,11 @@ def _is_bool(value: Any) -> bool:
     return isinstance(value, bool)
 
 
+def _is_ranking(value: Any) -> bool:
+    keys = {"explanation", "rank", "place", "tests", "passed", "beats_random", "seconds"}
+    return _list_of(_is_dict)(value) and all(keys <= set(row) for row in value)
+
+
 def _are_classes(value: Any) -> bool:
     return _list_of(_is_text)(value) and len(value) > 1 and len(set(value)) == len(value)
 
@@ -72,6 +77,9 @@ _ABOUT_OPTIONAL: Mapping[str, tuple[Check, str]] = {
     "model": (_is_dict, "an object"),
     "truncated": (_is_count, "a count"),
     "texts": (_is_dict, "an object"),
+    "explanations": (_list_of(_is_text), "a list of names"),
+    "seconds_per_text": (_dict_of(_is_number), "seconds by name"),
+    "explanation_ranking": (_is_ranking, "one object per explanation"),
 }
 _TEXTS: Mapping[str, tuple[Check, str]] = {
     "file": (_is_text, "a name"),

@@ -46,6 +46,8 @@ def choice_fingerprint(name: str, choice: Callable[..., Any]) -> str:
     function: Any = choice
     while isinstance(function, partial):
         function = function.func
+    if (given := getattr(function, "fingerprint", None)) is not None:
+        return f"{name} {given}"
     code = getattr(function, "__code__", None)
     if code is None or function.__module__.startswith("attnaudit."):
         return name

@@ -138,6 +138,7 @@ def run_job(
         "measures": _choices(battery.measures),
         "seed": battery.seed,
         "keep_examples": keep_examples,
+        **({"explanations": list(battery.explanations)} if battery.explanations else {}),
     }
     continues(store, whole_identity)
     source.index(store)  # even if it continues: a file of examples may have been damaged since

@@ -9,6 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnaudit.auditing.battery import Battery
+from attnaudit.auditing.explanations import (
+    ExplanationChoice,
+    find_explanations,
+    with_explanations,
+)
 from attnaudit.auditing.jobs.fingerprints import model_fingerprint
 from attnaudit.auditing.jobs.job import check_model
 from attnaudit.auditing.jobs.job_store import JobStore
@@ -29,7 +34,7 @@ class SavedModels(NamedTuple):
     ----------
     folders : of the audited model, then of the others.
     options : of `from_huggingface`.
-    audits, measures, seed : as for `audit`.
+    audits, measures, seed, explanations : as for `audit`.
     """
 
     folders: Sequence[str]
@@ -37,6 +42,7 @@ class SavedModels(NamedTuple):
     audits: Sequence[Choice] | None
     measures: Sequence[Choice] | None
     seed: int
+    explanations: ExplanationChoice = None
 
     def load(self) -> Battery:
         """Load the models."""
@@ -44,8 +50,16 @@ class SavedModels(NamedTuple):
         audits = find_audits(self.audits)
         if others:
             audits["stability"] = partial(AUDITS["stability"], other_models=tuple(others))
-        measures = find_measures(self.measures)
-        return Battery(model, audits, measures, seed=self.seed, other_models=tuple(others))
+        compared = find_explanations(self.explanations)
+        audits, measures = with_explanations(audits, find_measures(self.measures), compared)
+        return Battery(
+            model,
+            audits,
+            measures,
+            seed=self.seed,
+            other_models=tuple(others),
+            explanations=tuple(compared),
+        )
 
     def task(self, address: str, job: str, shard: int) -> Task:
         """What a worker does for one shard; it may be in another folder."""
@@ -55,8 +69,9 @@ class SavedModels(NamedTuple):
 
     def check_names(self) -> None:
         """Reject functions: other processes find audits and measures by name."""
-        for kind in ("audits", "measures"):
-            choices: Iterable[Choice] = getattr(self, kind) or ()
+        for kind in ("audits", "measures", "explanations"):
+            given = getattr(self, kind) or ()
+            choices: Iterable[Choice] = given.values() if isinstance(given, dict) else given
             functions = [choice for choice in choices if not isinstance(choice, str)]
             if functions:
                 raise InputError(

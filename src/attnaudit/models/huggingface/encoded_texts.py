@@ -25,6 +25,7 @@ class EncodedText:
     types: list[int] | None
     pair: list[int] | None
     truncated: bool
+    spans: list[tuple[int, int]] | None = None  # the characters; of a pair, joined by a space
 
 
 def encode_all(
@@ -79,7 +80,21 @@ def _encode(
     pair = None
     if len(parts) == 2 and text_of_token is not None:
         pair = [int(index or 0) for index in text_of_token]
-    return EncodedText(ids, word, special, types, pair, truncated)
+    spans = _joined_spans(encoding, parts, special) if fast else None
+    return EncodedText(ids, word, special, types, pair, truncated, spans)
+
+
+def _joined_spans(
+    encoding: Any, parts: Sequence[str], special: Sequence[bool]
+) -> list[tuple[int, int]]:
+    """The characters of each token in the texts joined by a space; (0, 0) for special tokens."""
+    offset = (0, len(parts[0]) + 1)
+    return [
+        (0, 0) if is_special or text is None else (start + offset[text], end + offset[text])
+        for (start, end), text, is_special in zip(
+            encoding["offset_mapping"], encoding.sequence_ids(0), special, strict=True
+        )
+    ]
 
 
 def token_limit(tokenizer: Any, wanted: int | None) -> int | None:

@@ -71,7 +71,10 @@ def class_numbers(labels: Sequence[Any], names: Sequence[str] | None, tokens: in
 def renamed_labels(
     labels: Sequence[Any], mapping: Mapping[str, str], names: Sequence[str] | None
 ) -> list[Any]:
-    """Rename the labels of a file by a mapping to class names; other labels stay as they are."""
+    """Rename the labels of a file by a mapping to classes; other labels stay as they are.
+
+    Classes are names, or numbers from 0.
+    """
     present = list(dict.fromkeys(map(_written, labels)))
     keys = {_written(key): name for key, name in mapping.items()}
     if unknown := [key for key in keys if key not in present]:
@@ -81,12 +84,23 @@ def renamed_labels(
             f"{', …' if len(present) > 20 else ''}."
         )
     known = {str(name).strip().casefold() for name in names or ()}
+    # A class by its number, unless that is the name of a class, too.
+    keys = {
+        key: names[int(name)]
+        if names and name.strip().casefold() not in known and _is_number_of(name, names)
+        else name
+        for key, name in keys.items()
+    }
     if unknown := [name for name in keys.values() if str(name).strip().casefold() not in known]:
         raise InputError(
             f"{unknown[0]!r} is not a class of the model. Its classes: "
             f"{', '.join(map(str, (names or ())[:20])) or 'none'}."
         )
     return [keys.get(_written(label), label) for label in labels]
+
+
+def _is_number_of(text: str, names: Sequence[str]) -> bool:
+    return text.strip().isdigit() and int(text) < len(names)
 
 
 def _written(label: Any) -> str:

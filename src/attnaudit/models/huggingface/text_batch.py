@@ -25,12 +25,18 @@ class TextBatch(Batch):
     hide it as padding ("pad").
     """
 
-    per_token: ClassVar[tuple[str, ...]] = (*Batch.per_token, "word", "special", "types", "pair")
+    per_token: ClassVar[tuple[str, ...]] = (
+        *Batch.per_token,
+        *("word", "special", "types", "pair", "start", "end"),
+    )
 
     word: Tensor | None = None  # (B,T) int64, increasing; every special token has its own number
     special: Tensor | None = None  # (B,T) bool
     types: Tensor | None = None  # (B,T) int64, the model's token_type_ids
     pair: Tensor | None = None  # (B,T) int64, 0 in the first and 1 in the second text of a pair
+    # (B,T) int64, the characters of each token in its text, or in a pair joined by a space
+    start: Tensor | None = None
+    end: Tensor | None = None
     truncated: Tensor | None = None  # (B,) bool
     leave_out: str = "delete"
     mask_token: int | None = None
@@ -116,7 +122,12 @@ def text_batches(
     batches: list[Batch] = []
     for part in _groups_by_length([len(text.ids) for text in encoded], tokens_at_once):
         members = [encoded[index] for index in part]
-        types, pair = None, None
+        types, pair, start, end = None, None, None, None
+        if members[0].spans is not None:
+            start, end = (
+                padded([[span[side] for span in text.spans or ()] for text in members])
+                for side in (0, 1)
+            )
         if members[0].types is not None:
             types = padded([text.types or [] for text in members])
         if any(text.pair for text in members):
@@ -131,6 +142,8 @@ def text_batches(
                 special=padded([text.special for text in members]).bool(),
                 types=types,
                 pair=pair,
+                start=start,
+                end=end,
                 truncated=torch.tensor([text.truncated for text in members]),
                 leave_out=leave_out,
                 mask_token=mask_token,

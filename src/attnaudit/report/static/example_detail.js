@@ -2,6 +2,7 @@
 // One example in full: what was predicted, and its heatmaps side by side.
 const exampleDetail = (() => {
   "use strict";
+  const ALL = "\u0000all"; // the choice of every measure, which no measure can be called
   const LEAST_ON_MARKS = 0.005; // less would be shown as 0 %
   const { className, isWrong } = exampleList;
 
@@ -16,7 +17,9 @@ const exampleDetail = (() => {
     const maps = [["attention", example.attention(view.row)]];
     if (example.furthest)
       maps.push(["furthest with the same prediction", example.furthest(view.row)]);
-    if (hasMeasure(example, view)) maps.push([view.measure, example.score(view.measure, view.row)]);
+    for (const name of Object.keys(example.scores))
+      if (view.measure === ALL || view.measure === name)
+        maps.push([name, example.score(name, view.row)]);
     return maps;
   }
 
@@ -24,7 +27,8 @@ const exampleDetail = (() => {
    * @param {Example} example
    * @param {ExampleView} view
    */
-  const hasMeasure = (example, view) => Object.keys(example.scores).includes(view.measure);
+  const hasMeasure = (example, view) =>
+    view.measure === ALL || Object.keys(example.scores).includes(view.measure);
 
   /**
    * @param {RunInfo} run
@@ -40,6 +44,7 @@ const exampleDetail = (() => {
     };
     const measures = /** @type {[string, string][]} */ ([
       ["", "no measure"],
+      [ALL, "all, next to each other"],
       ...Object.keys(example.scores).map((name) => [name, spaced(name)]),
     ]);
     const names = Array.from({ length: example.rows }, (_, row) => run.rows[row] ?? `row ${row}`);
@@ -112,6 +117,12 @@ const exampleDetail = (() => {
           withNumbers: view.numbers,
           onPoint,
         }).element,
+        heatmapExport.buttons(
+          `${example.id}-${name}`,
+          tokens,
+          weights,
+          `${spaced(name)} (darker is more), predicted '${className(run, example.predicted)}'`,
+        ),
       ),
     );
     const hints = [

@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from attnaudit.results.card import Card
-from attnaudit.results.questions import CITATION
+from attnaudit.results.next_steps import next_steps
+from attnaudit.results.questions import CITATION, Question
 from attnaudit.results.rules.citations import make_citation_card
 from attnaudit.results.rules.context import accuracy, cautions
 from attnaudit.results.rules.matters import matters
@@ -20,6 +21,7 @@ from attnaudit.results.rules.only_story import only_story
 from attnaudit.results.rules.plausible import plausible
 from attnaudit.results.rules.points import points
 from attnaudit.results.rules.stable import stable
+from attnaudit.results.verdict import conclude
 
 
 def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
@@ -51,8 +53,12 @@ def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
         stable(numbers, about),
         plausible(numbers),
     )
+    given = tuple(answer for answer in answers if answer is not None)
+    by_question = {Question.find(answer.question): answer for answer in given}
+    decision = conclude(by_question).decision
     return Card(
-        tuple(answer for answer in answers if answer is not None),
+        given,
         tuple(cautions(numbers, about)),
         accuracy(numbers, about),
+        steps=next_steps(by_question, decision, numbers.count, about),
     )

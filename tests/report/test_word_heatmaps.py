@@ -1,0 +1,79 @@
+"""Heatmaps to paste elsewhere: what is shaded, what is escaped, and every kind of file."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner
+
+from attnaudit import InputError, Results, audit
+from attnaudit.cli import app
+from attnaudit.models import Glass, glass_batch
+from attnaudit.report.word_heatmaps import WordHeatmap, word_heatmaps
+
+BAD = WordHeatmap("a", "mine", ("<b>", "good", "$x$"), (0.1, 0.9, float("nan")), "pos & neg")
+
+
+@cache
+def results() -> Results:
+    words = [f"w{number}" for number in range(50)]
+    return audit(
+        Glass("shifted"),
+        glass_batch(12),
+        audits=["top_words"],
+        explanations=["leave_one_out"],
+        words=words,
+        show_progress=False,
+    )
+
+
+def test_the_darkest_word_is_the_one_that_decides() -> None:
+    for heatmap in word_heatmaps(results(), "leave_one_out"):
+        darkest = heatmap.words[heatmap.shades.index(max(heatmap.shades))]
+        assert darkest in ("w1", "w2")
+
+
+def test_words_of_equal_weight_are_pale() -> None:
+    even = WordHeatmap("a", "mine", ("a",) * 9, (0.1,) * 9, "x")
+    assert even.shades == pytest.approx([1 / 3] * 9)
+
+
+def test_texts_are_escaped_and_undefined_weights_are_said() -> None:
+    html, svg = BAD.to_html(), BAD.to_svg()
+    assert "<b>" not in html
+    assert "&lt;b&gt;" in html
+    assert 'title="undefined"' in html
+    root = ElementTree.fromstring(svg)
+    assert [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")][:2] == [
+        "<b>",
+        "good",
+    ]
+    assert json.loads(BAD.to_json())["scores"] == [0.1, 0.9, None]
+
+
+@pytest.mark.parametrize("ending", ["html", "svg", "png", "jsonl"])
+def test_every_kind_of_file(ending: str, tmp_path: Path) -> None:
+    results().save(tmp_path / "run")
+    out = tmp_path / f"maps.{ending}"
+    given = ["heatmaps", str(tmp_path / "run"), "--explanation", "leave_one_out", "--out", str(out)]
+    ran = CliRunner().invoke(app, given)
+    assert ran.exit_code == 0, ran.output
+    content = out.read_bytes()
+    assert content.startswith({"png": b"\x89PNG", "svg": b"<svg"}.get(ending, b""))
+    if ending == "jsonl":
+        assert len(content.splitlines()) == 12
+    if ending == "html":
+        assert content.count(b"<figure") == 12
+
+
+def test_wrong_requests_say_what_there_is(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no scores of 'lime'.*They have: attention"):
+        results().to_heatmaps(tmp_path / "a.html", explanation="lime")
+    with pytest.raises(InputError, match=r"must end in .html"):
+        results().to_heatmaps(tmp_path / "a.pdf")
+    with pytest.raises(InputError, match="no example 'nobody'"):
+        results().to_heatmaps(tmp_path / "a.svg", examples=["nobody"])
