@@ -1,0 +1,117 @@
+"""The next steps of a card: how many texts, and commands that can be typed as they are."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from attnaudit.results.audit_command import audit_command
+from attnaudit.results.card import Answer, Finding
+from attnaudit.results.next_steps import next_steps, texts_needed
+from attnaudit.results.questions import Question, Thresholds
+from attnaudit.results.recommendation import recommendation, recommended
+from attnaudit.statistics import bootstrap
+
+CALL = {"model": "my model", "data": ["a.csv"], "sample": 100, "out": "audit"}
+RULE = Thresholds(yes=0.5, no=0.2)
+
+
+def finding(values: np.ndarray, name: str = "permutation/tvd_median") -> Finding:
+    mean, low, high = (float(part) for part in bootstrap(torch.from_numpy(values))[:3])
+    return Finding(name, "", mean, low, high, 0.0, 1.0, 0.0)
+
+
+def test_so_many_texts_do_settle_it() -> None:
+    draw = np.random.default_rng(0)
+    values = draw.normal(0.0, 1.0, 100)
+    few = finding((values - values.mean()) / values.std() * 0.5 + 0.56)
+    assert RULE.judge(few.low, few.high) == ("partly", True)
+    needed = texts_needed(few, RULE, 100)
+    assert needed is not None
+    # Texts of the same mean and spread as those seen.
+    more = draw.normal(0.0, 1.0, needed)
+    more = (more - more.mean()) / more.std() * 0.5 + few.value
+    many = finding(more)
+    assert RULE.judge(many.low, many.high)[0] == "yes"
+    assert needed == pytest.approx(
+        1.1 * 100 * ((few.high - few.low) / 2 / (few.value - 0.5)) ** 2, abs=1
+    )
+
+
+def test_a_settled_or_unknown_number_needs_none() -> None:
+    settled = finding(np.linspace(0.8, 0.9, 40))
+    assert texts_needed(settled, RULE, 40) is None
+    unknown = Finding("a/b", "", 0.5, math.nan, math.nan, 0.0, 1.0, 0.0)
+    assert texts_needed(unknown, RULE, 40) is None
+
+
+def answers(**given: Any) -> dict[Question | None, Answer]:
+    made: dict[Question | None, Answer] = {}
+    for question in Question:
+        answer, findings, is_open = given.get(question.key, ("yes", (), False))
+        made[question] = Answer(question.wording, answer, "", findings, "", "", is_open)
+    return made
+
+
+def test_an_open_number_of_a_sampling_audit_asks_for_more_texts_of_that_audit() -> None:
+    number = Finding("top_words/contrast@attention", "", 1.0, 0.5, 1.5, 0.0, 2.0, 0.0)
+    number = Finding(**{**vars(number), "relative": 0.6, "relative_low": 0.4, "relative_high": 0.8})
+    given = answers(points=("partly", (number,), True))
+    about = {"texts": {"call": CALL, "read": 5000}, "audits": ["stability"]}
+    steps = next_steps(given, "partly", 500, about)
+    (instead, more) = steps
+    assert "--explanations all" in instead.command
+    count = math.ceil(1.1 * 100 * (0.2 / 0.1) ** 2)
+    assert f"{count:,} texts would settle" in more.text
+    words = shlex.split(more.command)
+    assert words[:3] == ["attnaudit", "audit", "my model"]
+    assert words[words.index("--audits") + 1] == f"default,top_words:texts={count}"
+    assert words[words.index("--sample") + 1] == str(count)
+    about["texts"]["read"] = 120
+    assert "The data has 120: add more." in next_steps(given, "partly", 100, about)[1].text
+
+
+def test_after_a_no_more_texts_are_not_asked_for() -> None:
+    number = Finding("permutation/tvd_median", "", 0.1, 0.05, 0.2, 0.0, 1.0, 0.0)
+    given = answers(matters=("partly", (number,), True), points=("no", (), False))
+    assert len(next_steps(given, "no", 50, {})) == 1
+
+
+def test_commands_repeat_options_and_go_to_another_folder() -> None:
+    call = {"model": "m", "data": ["a b.csv", "c.csv"], "skip_bad": True, "out": "audit"}
+    assert audit_command(call, seed=None) == (
+        "attnaudit audit m --data 'a b.csv' --data c.csv --skip-bad --out audit-2"
+    )
+
+
+def row(name: str, passed: int, place_low: float, seconds: float, rank: int = 1) -> dict[str, Any]:
+    return {
+        "explanation": name,
+        "passed": passed,
+        "beats_random": place_low > 0,
+        "rank": rank,
+        "seconds": seconds,
+    }
+
+
+def test_nothing_is_recommended_that_does_not_beat_random_words() -> None:
+    ranking = [row("lime", 4, -0.1, 1.0), row("attention", 1, -0.2, 0.1, 2)]
+    assert recommended(ranking, "partly") is None
+    assert recommendation(ranking, "partly").endswith("beats random words: show none of it.")
+
+
+def test_of_tied_ones_the_cheapest_is_recommended() -> None:
+    ranking = [
+        row("lime", 4, 0.4, 2.0),
+        row("leave_one_out", 4, 0.3, 0.9),
+        row("attention", 2, 0.1, 0.1, 3),
+    ]
+    assert recommendation(ranking, "no") == (
+        "Attention passes 2 of 4 tests; leave-one-out passes 4, at 0.90 s per text: show that "
+        "instead."
+    )
