@@ -63,13 +63,10 @@ class Vocabulary:
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
         """Numbers of the words, between a start and an end token."""
-        index = self.index
-        # A text may contain the very characters of a special token; as a word it is unknown.
-        return [
-            START,
-            *(
-                UNKNOWN if token in SPECIAL_TOKENS else index.get(token, UNKNOWN)
-                for token in tokens
-            ),
-            END,
-        ]
+        number = self._number_of_word.get
+        return [START, *[number(token, UNKNOWN) for token in tokens], END]
+
+    @cached_property
+    def _number_of_word(self) -> dict[str, int]:
+        """As `index`, without special tokens: one that is found in a text is an unknown word."""
+        return {word: number for word, number in self.index.items() if word not in SPECIAL_TOKENS}
