@@ -76,7 +76,7 @@ def _counts(tables: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]]) -> st
         counts: Counter[str] = Counter()
         for item in items:
             for _, table in tables[paper, item.name]:
-                for line in table.fillna("").to_dict("records"):
+                for line in table.astype(object).where(table.notna(), "").to_dict("records"):
                     if not line["verdict"]:
                         continue
                     keys = {k: str(v) for k, v in line.items() if k not in (*NUMBERS, *JUDGED)}
