@@ -509,3 +509,14 @@ def test_results_without_their_report_are_not_audited_again(folder: Path, tmp_pa
     assert CliRunner().invoke(app, command[1].split()).exit_code == 0
     assert (tmp_path / "out" / "report.html").is_file()
     printed(folder, data, tmp_path / "out", "--force")
+
+
+def test_stored_files_hold_no_folder_of_the_user(folder: Path, tmp_path: Path) -> None:
+    data = csv_file(tmp_path / "own.csv", LABELLED)
+    printed(folder, data, tmp_path / "out")
+    stored = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert {"run.json", "report.html"} <= {path.name for path in stored}
+    for path in stored:
+        content = path.read_bytes()
+        assert str(tmp_path).encode() not in content, path.name
+        assert str(folder.parent).encode() not in content, path.name
