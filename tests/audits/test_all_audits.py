@@ -142,7 +142,7 @@ def test_values_are_defined_and_within_the_declared_scales(
         with torch.no_grad():
             found = AUDITS[name](model, record, scores, seed, **OPTIONS.get(name, {}))
     except NotApplicable:
-        assert name in ("evidence", "epsilon_curve", "noise_stability")
+        assert name in ("evidence", "epsilon_curve", "noise_stability", "explanation_stability")
         return
     declared = declaration_of(AUDITS[name]).metrics
     for (measure, metric), values in found.items():
@@ -201,4 +201,5 @@ def test_an_audit_is_one_file_and_one_line_in_the_registry() -> None:
         assert function.__name__ == name
         assert function.__module__ == f"attnaudit.audits.{name}"
         assert declaration_of(function).metrics
-    assert set(DEFAULT_AUDITS) == set(AUDITS) - {"stability", "erasure_limits"}
+    not_default = {"stability", "explanation_stability", "erasure_limits"}
+    assert set(DEFAULT_AUDITS) == set(AUDITS) - not_default

@@ -87,6 +87,7 @@ def test_records_are_read_once_and_only_if_an_audit_needs_them() -> None:
         raise AssertionError("the data was read")
 
     wanting = {"top_k_agreement", "position", "top_words", "erasure_limits"}
+    wanting.add("explanation_stability")
     audits = {name: audit for name, audit in AUDITS.items() if not missing_data_options(audit)}
     assert set(AUDITS) - set(audits) == wanting
     assert compute_data_options(audits, read) == {}

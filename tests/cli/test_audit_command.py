@@ -478,6 +478,7 @@ def test_audit_files_in_python_is_the_command(folder: Path, tmp_path: Path) -> N
     assert [each["skipped"].pop("first")[0][:34] for each in texts] == [
         "own.csv, line 8: the text is empty"
     ] * 2
+    assert [each["call"].pop("out") for each in texts] == ["command", "python"]
     assert texts[0] == texts[1]
     assert (tmp_path / "python" / "report.html").is_file()
     (summary,) = messages  # too few texts for an estimate of the time

@@ -151,6 +151,18 @@ COMMANDS: dict[tuple[str, str], tuple[str, Arguments]] = {
     ("run", "--out"): ("holds", lambda run, model, data: [*RUN[1:], *FAST]),
     ("grid", "--out"): ("holds", lambda run, model, data: [grid_file(data)]),
     ("audit", "--out"): ("folder", lambda run, model, data: [model, "--data", data, *FAST]),
+    ("cite", "--out"): ("folder", lambda run, model, data: [model, "--data", data]),
+    ("heatmaps", "--out"): ("file", lambda run, model, data: [run]),
+    ("gate", "--junit"): ("file", lambda run, model, data: [run, "--fail-if", "matters=no"]),
+    ("audit", "--junit"): (
+        "file",
+        lambda run, model, data: [model, "--data", data, *FAST, "--fail-if", "matters=no"],
+    ),
+    ("audit", "--summary"): ("skipped", lambda run, model, data: []),  # as for gate
+    ("gate", "--summary"): (
+        "skipped",
+        lambda run, model, data: [],
+    ),  # is added to what is there: tests/results/test_gate_reports.py
     ("report", "--out"): ("file", lambda run, model, data: [run]),
     ("report", "--site"): ("site", lambda run, model, data: [run]),
     ("figures", "--out"): (
@@ -176,7 +188,7 @@ def output_options() -> set[tuple[str, str]]:
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         for command_name, each in {name: command, **getattr(command, "commands", {})}.items():
             for parameter in each.params:
-                if {"--out", "--site"} & set(parameter.opts):
+                if {"--out", "--site", "--junit", "--summary"} & set(parameter.opts):
                     found.add((command_name, parameter.opts[0]))
     return found
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from attnaudit import InputError, Results, audit
 from attnaudit.cli import app
+from attnaudit.core.errors import OutputError
 from attnaudit.models import Glass, glass_batch
 from attnaudit.testing import assert_card
 
@@ -111,3 +112,10 @@ def test_assert_card_passes_or_says_what_differs() -> None:
         )
     with pytest.raises(InputError, match="assert_card takes verdict, needed"):
         assert_card(inert(), points="maybe")
+
+
+def test_a_summary_needs_a_regular_file(run: Path, tmp_path: Path) -> None:
+    given = ["gate", str(run), "--fail-if", "points=no", "--summary", str(tmp_path)]
+    assert isinstance(CliRunner().invoke(app, given).exception, InputError)
+    missing = str(tmp_path / "nowhere" / "summary.md")
+    assert isinstance(CliRunner().invoke(app, [*given[:-1], missing]).exception, OutputError)

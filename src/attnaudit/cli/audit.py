@@ -193,11 +193,14 @@ def audit(
     `attnaudit audit gpt2 --data reviews.csv --task lm --verbalisers good,bad`
     """
     from attnaudit.auditing.audit_files import audit_files
+    from attnaudit.core.output_files import check_file
     from attnaudit.data.reading.option_names import in_command
     from attnaudit.results.gate import check_conditions
 
     if fail_if is not None:
         check_conditions(fail_if)  # now, not after the audit
+    if junit is not None:
+        check_file(junit, kind="JUnit file")
     try:
         results = audit_files(
             model_dir,

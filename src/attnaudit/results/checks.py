@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.output_files import write_file
 from attnaudit.results.checksums import find_results, verify_folder
 from attnaudit.results.gate import condition_outcomes, conditions_met
@@ -99,6 +100,18 @@ def write_gate_reports(
     if junit is not None:
         write_file(Path(junit), junit_xml(outcomes, name))
     if summary is not None:
-        with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(markdown_summary(outcomes, results.card(), name))
+        _add(markdown_summary(outcomes, results.card(), name), Path(summary))
     return conditions_met(results, fail_if)
+
+
+def _add(text: str, path: Path) -> None:
+    """Add a text to the end of a file, which may be anyone's: nothing in it is lost."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is no file. The summary is added to a regular file: name one.")
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise OutputError(
+            error.errno, f"Cannot add the summary to {path}: {error.strerror}"
+        ) from error
