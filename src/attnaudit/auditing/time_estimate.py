@@ -28,7 +28,7 @@ def estimate_time(
 ) -> str | None:
     """How long it takes, and what takes longest; from texts of medium length, None if few.
 
-    Long work is told by audit, with what to leave out to halve it.
+    Of long work the slowest audits are named, and what to leave out to halve it.
     """
     count = len(examples)
     if count < 16 * _TRIAL:

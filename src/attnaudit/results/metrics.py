@@ -20,7 +20,7 @@ _OF_EXPLANATION = (
 def flat_metrics(
     card: Card, about: Mapping[str, Any], ranking: Sequence[Mapping[str, Any]]
 ) -> dict[str, float]:
-    """Name -> number; NaN is left out, since trackers reject it.
+    """Name -> number; NaN is what is unknown, and `unknown` counts it.
 
     Parameters
     ----------
@@ -44,7 +44,8 @@ def flat_metrics(
     for row in ranking:
         for key in _OF_EXPLANATION:
             numbers[f"explanation/{_name(row['explanation'])}/{key}"] = _number(row.get(key))
-    return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
+    numbers["unknown"] = sum(math.isnan(value) for value in numbers.values())
+    return {name: float(value) for name, value in numbers.items()}
 
 
 def _number(value: Any) -> float:

@@ -193,7 +193,7 @@ class Results:
         """Every number of the card, its answers and the explanations, as one flat dict.
 
         For experiment trackers: `mlflow.log_metrics(results.metrics())`. Answers are 1 (yes), 0.5
-        (partly) or 0 (no); what is unknown is left out.
+        (partly) or 0 (no). What is unknown is NaN, and `unknown` counts it.
 
         Examples
         --------
