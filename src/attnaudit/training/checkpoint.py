@@ -72,7 +72,7 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
     weights = folder / "model.safetensors"
     _check_shapes(details["model"], vocabulary, weights)
     fresh = build_from(details["model"], vocabulary)
-    _fill(fresh, weights)
+    fill(fresh, weights)
     model = fresh
     # Imposed attention is not among the parameters.
     if registry.parse(chosen["variant"])[0] == "imposed":
@@ -130,7 +130,7 @@ def _check_shapes(details: dict[str, Any], vocabulary: Vocabulary, path: Path) -
         )
 
 
-def _fill(model: torch.nn.Module, path: Path) -> None:
+def fill(model: torch.nn.Module, path: Path) -> None:
     """Load the stored weights into a fresh model."""
     try:
         model.load_state_dict(load_file(path))

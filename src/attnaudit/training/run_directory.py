@@ -38,6 +38,8 @@ def write_run(
         "training": {
             "kept_epoch": history.best_epoch,
             "dev": list(history.dev_scores),
+            "score": history.score_name,
+            "trained_in": history.trained_in,
             "losses": list(history.losses),
         },
         "performance": scores_on_test(ready.training.model, ready.splits, ready.vocabulary, seed),

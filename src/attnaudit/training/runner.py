@@ -25,6 +25,7 @@ from attnaudit.core.tasks import Workers, as_workers
 from attnaudit.results import store
 from attnaudit.results.results import Results
 from attnaudit.results.run_log import recording
+from attnaudit.training.earlier_training import earlier_training
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.preparation import Preparation, prepare
 from attnaudit.training.run_audit import audit_run
@@ -142,7 +143,7 @@ def run_experiment(
         shared = as_workers(workers)
         with opened(parts_folder(place.folder), shared) as job, TemporaryDirectory() as scratch:
             log.phase("training")
-            history = _train(ready, job, place.folder.name, **how)
+            history = _train(ready, job, place.folder, reuse=not force, **how)
             trained = time.monotonic()
             log.phase("other trainings")
             others = _other_trainings(experiment, out, data_dir=data_dir, **how)
@@ -157,13 +158,24 @@ def run_experiment(
 
 
 def _train(
-    ready: Preparation, job: JobStore, name: str, *, device: str, show_progress: bool
+    ready: Preparation,
+    job: JobStore,
+    folder: Path,
+    *,
+    reuse: bool,
+    device: str,
+    show_progress: bool,
 ) -> History:
-    """Train the model, unless an interrupted run of the same choices has done so."""
+    """Train the model, unless an interrupted run, or one with other audits, has done so."""
     history = kept_training(job, ready.identity(), ready.fresh)
     if history is not None:
-        notice(f"continuing {name}: the model was trained before")
-        ready.training.model.eval()
+        notice(f"continuing {folder.name}: the model was trained before")
+    elif reuse:
+        history = earlier_training(ready, folder)
+        if history is not None:
+            keep_training(job, ready.identity(), ready.fresh, history)
+    if history is not None:
+        ready.training.model.to(device).eval()
         return history
     recipe = ready.experiment.recipe
     if ready.training.select is not None:

@@ -73,6 +73,7 @@ def kept_training(
             tuple(history["dev_scores"]),
             history["score_name"],
             history["best_epoch"],
+            history["trained_in"],
         )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError):
         return None  # damaged, or of another version: train again

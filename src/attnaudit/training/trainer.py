@@ -84,12 +84,16 @@ class Recipe:
 
 @dataclass(frozen=True)
 class History:
-    """Training loss and dev score of each epoch; the weights of `best_epoch` are kept."""
+    """Training loss and dev score of each epoch; the weights of `best_epoch` are kept.
+
+    trained_in: name of the run whose model was used; None if it was trained here.
+    """
 
     losses: tuple[float, ...]
     dev_scores: tuple[float, ...]
     score_name: str
     best_epoch: int
+    trained_in: str | None = None
 
 
 def fit(

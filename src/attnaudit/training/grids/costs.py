@@ -85,9 +85,10 @@ class Costs:
         """Add a finished run, by its run.json."""
         choices, sizes, seconds = run["choices"], run["data"]["sizes"], run["seconds"]
         self._sizes[choices["dataset"]] = sizes
-        steps = max(1, sizes["train"] * len(run["training"]["dev"]))
-        for key in _training_keys(choices):
-            self._rates[key].append(seconds["training"] / steps)
+        if run["training"].get("trained_in") is None:
+            steps = max(1, sizes["train"] * len(run["training"]["dev"]))
+            for key in _training_keys(choices):
+                self._rates[key].append(seconds["training"] / steps)
         if not choices.get("other_seeds"):  # their trainings are counted as audit
             for key in _audit_keys(choices):
                 self._rates[key].append(seconds["audit"] / _audited(choices, sizes))
