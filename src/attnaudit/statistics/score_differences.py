@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy import stats
+from scipy.special import stdtrit  # not scipy.stats, which takes long to import
 
 from attnaudit.statistics.interval_kinds import FEW, Kind
 from attnaudit.statistics.rates import signed_rate_interval
@@ -120,7 +120,7 @@ def f1_difference_of_counts(
     added = _every_kind(np.unique(cells))
     share = np.full((len(times), added.shape[1]), _ADDED / added.shape[1])
     centre, error = _f1(np.concatenate([cells, added], 1), np.hstack([times, share]), classes)
-    reach = stats.t.ppf((1 + level) / 2, times.sum(1) - 1) * error
+    reach = stdtrit(times.sum(1) - 1.0, (1 + level) / 2) * error
     low, high = np.maximum(centre - reach, -1.0), np.minimum(centre + reach, 1.0)
     return np.fmin(low, value), np.fmax(high, value)
 
@@ -192,8 +192,10 @@ def auc_difference(
 
 def _placements(labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The share of the other class on the right side of each negative, and of each positive."""
+    from scipy.stats import rankdata
+
     negative, positive = scores[labels == 0], scores[labels == 1]
-    ranks = stats.rankdata(scores)
-    below = (ranks[labels == 1] - stats.rankdata(positive)) / len(negative)
-    above = 1 - (ranks[labels == 0] - stats.rankdata(negative)) / len(positive)
+    ranks = rankdata(scores)
+    below = (ranks[labels == 1] - rankdata(positive)) / len(negative)
+    above = 1 - (ranks[labels == 0] - rankdata(negative)) / len(positive)
     return above, below

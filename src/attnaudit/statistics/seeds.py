@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import torch
-from scipy import stats
+from scipy.special import stdtrit  # not scipy.stats, which takes long to import
 
 from attnaudit.statistics.bootstrap import bootstrap
 
@@ -50,7 +50,7 @@ def over_seeds_of_columns(
         centred = np.nan_to_num(plain - np.nansum(plain, 0) / count)
         squared_error = (centred**2).sum(0) / (count - 1) / count
         share = np.where(squared_error > 0, np.maximum(0.0, 1 - noise / squared_error), 1.0)
-    t = float(stats.t.ppf((1 + level) / 2, seeds - 1))
+    t = float(stdtrit(seeds - 1, (1 + level) / 2))
     between = t**2 * np.maximum(0.0, of_seed.var(0, ddof=1) / seeds - noise)
     middle, low, high = (part.numpy() for part in interval[:3])
     low = estimate - np.sqrt(between + share * (middle - low) ** 2)
@@ -78,5 +78,5 @@ def over_trainings(values: np.ndarray, *, level: float = 0.95) -> tuple[float, f
     if len(known) < 2:
         return mean, math.nan, math.nan
     error = float(known.std(ddof=1)) / math.sqrt(len(known))
-    half = float(stats.t.ppf((1 + level) / 2, len(known) - 1)) * error
+    half = float(stdtrit(len(known) - 1, (1 + level) / 2)) * error
     return mean, mean - half, mean + half
