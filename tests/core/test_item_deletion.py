@@ -71,7 +71,7 @@ def test_the_logits_are_computed_once_per_model_and_record() -> None:
 
 def test_a_new_model_at_the_address_of_an_old_one_gets_its_own_logits() -> None:
     record = Glass("oracle").read(glass_batch(2))
-    for number in range(20):
+    for number in range(8):
         assert (leave_out(Counting("oracle", number), record) == number).all()
         gc.collect()
 

@@ -59,19 +59,28 @@ def bootstrap_ratio(
     over, under = above.sum(0) / count, below.sum(0) / count
     estimate = over / under
     residual = (above - estimate * below) * known
-    quantiles = studentised_quantiles(residual, known, level, resamples, seed)
     above, below = ((part - mean) * known for part, mean in ((above, over), (below, under)))
+    size = above.square().sum(0) + below.square().sum(0)
+    same_place = residual.square().sum(0) <= 1e-20 * size
+    # Most columns of small samples have no interval, and resampling them would take longest.
+    resampled = ((count >= FEW) & (sign != 0) & ~same_place).nonzero()[:, 0]
+    quantiles = [torch.full_like(count, torch.nan) for _ in range(2)]
+    if len(resampled):
+        ends = studentised_quantiles(
+            residual[:, resampled], known[:, resampled], level, resamples, seed
+        )
+        for quantile, end in zip(quantiles, ends, strict=True):
+            quantile[resampled] = end
     scale = count * (count - 1)
     variances = [
         (a * b).sum(0) / scale for a, b in ((above, above), (above, below), (below, below))
     ]
     high, low = (_end(quantile, over, under, variances) for quantile in quantiles)
-    size = above.square().sum(0) + below.square().sum(0)
     kind = torch.full_like(count, Kind.STUDENTISED, dtype=torch.long)
     for where, rule in (
         (~(low.isfinite() & high.isfinite()), Kind.NO_ROOM),
         (~(quantiles[0].isfinite() & quantiles[1].isfinite()), Kind.FEW_DIFFERENT),
-        (residual.square().sum(0) <= 1e-20 * size, Kind.SAME_PLACE),
+        (same_place, Kind.SAME_PLACE),
         (sign == 0, Kind.NO_ROOM),
         (count < FEW, Kind.FEW),
         (count == 0, Kind.NO_VALUE),

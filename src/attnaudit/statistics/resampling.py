@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from statistics import NormalDist
 
 import torch
@@ -13,6 +14,7 @@ from attnaudit.core import randomness
 from attnaudit.core.errors import InputError
 
 CHUNK = 2**22  # resample counts held at once
+_REMEMBERED = 2**19  # resample counts, 4 MB, up to which draws are kept for the next columns
 LARGE = 10_000  # examples, beyond which the quantiles of resamples have a closed form
 _MOST_SKEWED = 0.05  # skewness / √n
 
@@ -30,11 +32,25 @@ def resample_counts(
 ) -> Iterator[Tensor]:
     """How often each resample drew each example, (S,B) at a time: means are matrix products.
 
-    The next part is written over the one before.
+    The next part is written over the one before. To be read only.
 
     Which examples are drawn depends on the seed and the number of examples alone, so that columns
     share their resamples, as paired data must.
     """
+    if resamples * examples <= _REMEMBERED:
+        yield _few_counts(examples, resamples, seed).to(device)
+    else:
+        for counts in _draw(examples, resamples, seed):
+            yield counts.to(device)
+
+
+@lru_cache(maxsize=8)
+def _few_counts(examples: int, resamples: int, seed: int) -> Tensor:
+    """All of `resample_counts`, (S,B): a summary asks for the same ones again and again."""
+    return next(_draw(examples, resamples, seed))
+
+
+def _draw(examples: int, resamples: int, seed: int) -> Iterator[Tensor]:
     source = randomness.generator(seed, "bootstrap", examples)
     rows = max(1, min(resamples, CHUNK // max(1, examples)))
     # Allocated once: hundreds of tensors of this size would leave holes in the memory.
@@ -46,7 +62,7 @@ def resample_counts(
         shape = (size, examples)
         torch.randint(max(1, examples), shape, generator=source, out=drawn[:size])
         counts[:size] = 0
-        yield counts[:size].scatter_add_(1, drawn[:size], one.expand(shape)).to(device)
+        yield counts[:size].scatter_add_(1, drawn[:size], one.expand(shape))
 
 
 def studentised_quantiles(

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -157,30 +158,47 @@ def test_workers_cannot_be_given_functions(inputs: tuple[Path, Path], tmp_path: 
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_killed_at_any_moment_the_same_command_finishes_with_the_same_bytes(
+def test_killed_while_parts_are_finished_the_same_call_ends_with_the_same_bytes(
     inputs: tuple[Path, Path], tmp_path: Path, workers: int
 ) -> None:
-    expected = audited(inputs, tmp_path / "undisturbed", tokens_per_shard=None)
-    out = tmp_path / "out"
-    command = [sys.executable, "-m", "attnaudit", "audit", str(inputs[0]), "--data", str(inputs[1])]
-    command += ["--audits", "permutation,agreement", "--measures", "gradient", "--out", str(out)]
-    command += ["--workers", str(workers), "--threads", "1"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    for moment in (1.5, 4.0, 7.0):
-        process = subprocess.Popen(
-            command,
-            env=environment,
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        time.sleep(moment)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        if out.exists():
-            assert (out / "run.json").is_file()
-            break
-    if not out.exists():
-        subprocess.run(command, env=environment, check=True, capture_output=True)
-    assert (out / "values.parquet").read_bytes() == expected
+    begun, out = tmp_path / "begun", tmp_path / "out"
+    audits = ["permutation", f"failing_audit:waits_on_one_text:folder={tmp_path}"]
+    chosen = {**FAST, "audits": audits, "tokens_per_shard": 40}
+    script = (
+        "from attnaudit import Workers, audit_files; "
+        f"audit_files({str(inputs[0])!r}, {str(inputs[1])!r}, out={str(out)!r}, "
+        f"workers=Workers({workers}, threads=1), **{chosen!r})"
+    )
+    paths = os.pathsep.join(map(str, (ROOT / "src", ROOT / "tests")))
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": paths},
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    parts = JobStore(parts_folder(out))
+    enough = {1: 1, 2: 5}[workers]  # two processes: one waits at text 07, the other goes on
+    wait_until(lambda: begun.exists() and len(parts.names("parts")) >= enough, process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not out.exists()
+    kept = {name: (Path(parts_folder(out)) / "parts" / name) for name in parts.names("parts")}
+    before = {name: path.stat().st_mtime_ns for name, path in kept.items()}
+    finished = threading.Event()
+    seen: dict[str, int] = {}
+
+    def watch() -> None:
+        while not finished.wait(0.01) and not seen:
+            with suppress(FileNotFoundError):
+                if len(parts.names("parts")) > len(before):
+                    seen.update({name: path.stat().st_mtime_ns for name, path in kept.items()})
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    made = audited(inputs, out, audits=audits, workers=Workers(workers, threads=1))
+    finished.set()
+    watcher.join()
+    assert seen == before
+    assert made == audited(inputs, tmp_path / "alone", audits=audits)
     assert not list(tmp_path.glob("*.parts"))
