@@ -114,7 +114,8 @@ const storedPlayground = (() => {
     const shuffle = () => {
       const number = shuffles % all;
       shuffles += 1;
-      const text = `The same weights in a random order, each row on its own (${number + 1} of ${all}).`;
+      const counted = `${number + 1} of ${all}`;
+      const text = `The same weights in a random order, each row on its own (${counted}).`;
       make(byKey.get(keyOf("shuffle", number)), text);
     };
     const furthest = byKey.get(keyOf("furthest"));
