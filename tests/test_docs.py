@@ -198,6 +198,8 @@ def test_the_architecture_page_lists_every_room() -> None:
     listed = re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE)
     rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     assert sorted(listed) == sorted(rooms)
+    picture = (ROOT / "docs" / "images" / "rooms.svg").read_text(encoding="utf-8")
+    assert sorted(re.findall(r'class="name"[^>]*>(\w+)<', picture)) == sorted(rooms)
 
 
 def test_every_page_is_in_the_navigation() -> None:

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,15 @@ from scipy.stats import kendalltau
 from attnaudit import exact, statistics
 from attnaudit.auditing.audit import audit
 from attnaudit.models.glass import Glass, glass_batch
+from attnaudit.models.huggingface import from_huggingface
+from attnaudit.models.huggingface.text_batch import numbered_ids
 from attnaudit.papers.lesson import make_lesson
 from attnaudit.report.page import write_page
 from attnaudit.report.word_heatmaps import word_heatmaps
 from attnaudit.results.findings import Findings
 from attnaudit.results.results import Results
 from attnaudit.results.value_columns import ValueColumns
+from tiny_transformers import TEXTS, tiny
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 HOSTILE = [
@@ -495,6 +498,142 @@ def test_one_heatmap_is_saved_as_python_saves_it(
     assert re.findall(r">(word\d+)</text>", saved["SVG"].decode()) == list(python.words)
     assert saved["PNG"].startswith(b"\x89PNG")
     opened.check_quiet(path)
+
+
+@pytest.fixture(scope="module")
+def transformer() -> tuple[Any, Results]:
+    """A transformer, whose output is not linear in the attention, and its results."""
+    model = from_huggingface(*tiny("bert"))
+    texts = [*TEXTS, " ".join(["good", "bad", "film", "dull"] * 10)]
+    return model, audit(
+        model, texts, audits=["permutation", "furthest"], measures=["random"], show_progress=False
+    )
+
+
+def _bars(page: Any) -> np.ndarray:
+    """The probabilities on show, by class."""
+    shown = _shown(page)
+    return np.array([shown[c] for c in sorted(shown)])
+
+
+def _decoded(model: Any, text: str, move: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """What the model predicts if the weights of the words of every row are moved."""
+    (batch,) = model.batches([text])
+    record = model.read(batch)
+    content = record.content[0].numpy()
+    alpha = record.alpha[0].detach().double().numpy().copy()
+    alpha[:, content] = [move(row) for row in alpha[:, content]]
+    with torch.no_grad():
+        logits = model.decode(record, torch.from_numpy(alpha[None]).to(record.alpha.dtype))
+    return logits[0].double().softmax(-1).numpy()
+
+
+def test_stored_moves_of_a_transformer_are_its_own_predictions(
+    browser: Any, transformer: tuple[Any, Results], tmp_path: Path
+) -> None:
+    model, found = transformer
+    path = write_page([found], tmp_path / "page.html")
+    opened = Opened(browser, path)
+    opened.tab("playground")
+    page = opened.page
+    page.select_option("#playground label:has-text('Example') select", numbered_ids(4)[0])
+    line = found.examples.set_index("example_id").loc[numbered_ids(4)[0]]
+    words, text = len(line["tokens"]), TEXTS[0]
+    original = np.asarray(line["attention"]).reshape(-1, words).mean(0)
+    np.testing.assert_allclose(_weights(page), original, atol=1e-6)
+    np.testing.assert_allclose(_bars(page), line["probs"], atol=1e-5)
+
+    def seen(button: str, move: Callable[[np.ndarray], np.ndarray]) -> None:
+        page.click(f".playground button:has-text('{button}')")
+        page.wait_for_timeout(50)
+        np.testing.assert_allclose(_bars(page), _decoded(model, text, move), atol=1e-4)
+        rows = np.asarray(line["attention"]).reshape(-1, words)
+        np.testing.assert_allclose(
+            _weights(page), np.mean([move(row) for row in rows], 0), atol=1e-5
+        )
+
+    top = int(original.argmax())
+    others = np.arange(words) != top
+    seen("Uniform", lambda row: np.full(words, row.sum() / words))
+    seen("Nothing on", lambda row: np.where(others, row, 0) * row.sum() / row[others].sum())
+    seen("All on", lambda row: np.where(others, 0, row.sum()))
+    seen("Original", lambda row: row)
+
+    slider = page.locator(".playground input[type=range]")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    left = ~np.isin(np.arange(words), np.argsort(-original, kind="stable")[:2])
+    two = _decoded(model, text, lambda row: np.where(left, row, 0) * row.sum() / row[left].sum())
+    np.testing.assert_allclose(_bars(page), two, atol=1e-4)
+    assert "Without the 2 of 10 words" in page.inner_text(".playground .note")
+
+    target = (top + 1) % words
+    x, y = _centre(page, top)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(*_centre(page, target), steps=4)
+    page.mouse.up()
+
+    def carried(row: np.ndarray) -> np.ndarray:
+        out = row.copy()
+        out[target] += out[top]
+        out[top] = 0
+        return out
+
+    np.testing.assert_allclose(_bars(page), _decoded(model, text, carried), atol=1e-4)
+    assert _weights(page)[top] == 0
+
+    before = _bars(page)
+    page.click(".playground button:has-text('Furthest')")
+    page.wait_for_timeout(50)
+    assert np.abs(_bars(page) - np.asarray(line["probs"])).sum() / 2 <= 0.01 + 1e-4
+    assert not np.allclose(before, _bars(page))
+    stored = [move for move in line["moves"] if move["kind"] == "shuffle"]
+    for move in (*stored, stored[0]):  # and again from the start
+        page.click(".playground button:has-text('Shuffle')")
+        page.wait_for_timeout(50)
+        np.testing.assert_allclose(_bars(page), move["probs"], atol=1e-6)
+        np.testing.assert_allclose(_weights(page), move["weights"], atol=1e-6)
+        shown = page.get_attribute(".playground .jsd", "data-value")
+        assert float(shown) == pytest.approx(move["jsd"], abs=1e-6)
+    assert "nothing is interpolated" in page.inner_text(".playground")
+    opened.check_quiet(path)
+
+
+def test_a_move_that_is_not_stored_is_not_made(
+    browser: Any, transformer: tuple[Any, Results], tmp_path: Path
+) -> None:
+    _, found = transformer
+    opened = Opened(browser, write_page([found], tmp_path / "page.html"))
+    opened.tab("playground")
+    page = opened.page
+    page.select_option("#playground label:has-text('Example') select", numbered_ids(4)[3])
+    line = found.examples.set_index("example_id").loc[numbered_ids(4)[3]]  # of 40 words
+    movable = {move["word"] for move in line["moves"] if move["kind"] == "carry"}
+    chosen = {move["word"] for move in line["moves"] if move["kind"] == "only"}
+    framed = page.eval_on_selector_all(
+        ".playground .w.movable", "all => all.map((each) => Number(each.dataset.n))"
+    )
+    assert set(framed) == movable
+    assert len(chosen) < 40
+    fixed = next(n for n in range(40) if n not in movable)
+    before = _bars(page)
+    page.mouse.move(*_centre(page, fixed))
+    page.mouse.down()
+    page.mouse.move(*_centre(page, next(iter(movable))), steps=4)
+    page.mouse.up()
+    np.testing.assert_array_equal(_bars(page), before)
+    unstored = next(n for n in range(40) if n not in chosen)
+    page.mouse.click(*_centre(page, unstored))
+    assert page.is_disabled(".playground button:has-text('All on')")
+    start = next(iter(movable))
+    page.mouse.move(*_centre(page, start))
+    page.mouse.down()
+    page.mouse.move(*_centre(page, unstored), steps=4)
+    page.mouse.up()
+    np.testing.assert_allclose(_bars(page), line["probs"], atol=1e-5)
+    assert "not stored" in page.inner_text(".playground .note")
 
 
 def test_weights_that_are_alike_look_pale(browser: Any, one: Path) -> None:

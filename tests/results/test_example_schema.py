@@ -34,6 +34,7 @@ def row(example_id: str, **changes: Any) -> dict[str, Any]:
         "furthest_exact": False,
         "readout": None,
         "scores": [],
+        "moves": None,
         **changes,
     }
 

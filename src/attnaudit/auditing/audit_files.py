@@ -11,10 +11,11 @@ from typing import Any
 import torch
 
 from attnaudit.auditing.command_options import command_options
+from attnaudit.auditing.compared_battery import with_compared
 from attnaudit.auditing.explanations import (
     ExplanationChoice,
     find_explanations,
-    with_explanations,
+    join_explanations,
 )
 from attnaudit.auditing.given_explanation import read_scores_of
 from attnaudit.auditing.jobs.job import finish
@@ -22,25 +23,23 @@ from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder,
 from attnaudit.auditing.jobs.text_examples import (
     TEXTS,
     TOKENS_PER_SHARD,
-    TextExample,
     batches_by,
+    text_examples,
 )
 from attnaudit.auditing.jobs.text_worker import SavedModels
 from attnaudit.auditing.other_models import check_other_models
 from attnaudit.auditing.report_file import check_report, write_report
-from attnaudit.auditing.selection import Choice, choice_name, find_audits, find_measures
+from attnaudit.auditing.selection import Choice, find_audits, find_measures
 from attnaudit.auditing.time_estimate import estimate_time
 from attnaudit.core.devices import check_device
 from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.output_files import check_file
 from attnaudit.core.output_folders import check_folder
 from attnaudit.core.tasks import Workers, as_workers
-from attnaudit.data.audit_texts import OwnText
 from attnaudit.data.reading.option_names import Spelling, in_python
-from attnaudit.data.text_sources import STDIN, read_sources
+from attnaudit.data.text_sources import read_sources, source_name
 from attnaudit.models.huggingface.decision import Verbalisers
 from attnaudit.models.huggingface.own_batches import sample_texts, with_class_names
-from attnaudit.models.huggingface.text_batch import numbered_ids
 from attnaudit.results.results import Results
 from attnaudit.results.run_log import recording
 from attnaudit.results.store import load_results, save_results, versions
@@ -194,22 +193,17 @@ def audit_files(
         pool, chosen, tokens = sample_texts(model, texts, sample, seed, bad)
         if is_given:
             given = read_scores_of(chosen, rows, scores or {}, scores_columns)
-            compared = find_explanations(_with(explanations, given))
-            audited, measured = with_explanations(
-                dict(battery.audits), dict(battery.measures), compared
-            )
-            battery = replace(
-                battery, audits=audited, measures=measured, explanations=tuple(compared)
-            )
+            battery = with_compared(battery, join_explanations(explanations, given))
         size = tokens_per_shard or TOKENS_PER_SHARD
-        source = ExampleSource(_examples(chosen, tokens, names), TEXTS, batches_by(model), size)
+        examples = text_examples(chosen, tokens, names)
+        source = ExampleSource(examples, TEXTS, batches_by(model), size)
         check_other_models(model, battery.other_models, source.to_batches(source.examples[:1])[0])
         if on_message is not None:
             log.phase("estimating the time")
             say(estimate_time(battery, source.examples, source.to_batches))
         log.phase("audit")
         about = {
-            "file": ", ".join(_shown(place) for place in places),
+            "file": ", ".join(source_name(place) for place in places),
             "model": model_dir.resolve().name,
             "read": len(pool),
             "audited": len(chosen),
@@ -247,29 +241,6 @@ def audit_files(
     return results
 
 
-def _shown(place: str) -> str:
-    """The name of a file, a folder or of standard input, for display."""
-    return "standard input" if place == STDIN else Path(place).name
-
-
-def _with(choices: ExplanationChoice, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The chosen explanations and those given, by name."""
-    if isinstance(choices, Mapping):
-        return {**choices, **given}
-    listed = () if choices is None else (choices,) if isinstance(choices, str) else choices
-    return {**{choice_name(choice): choice for choice in listed}, **given}
-
-
 def _parts(out: str | Path | None, parts: str | None) -> str | Path | None:
     """Where parts are kept: as asked, or next to the results; None for a temporary folder."""
     return parts or (None if out is None else parts_folder(Path(out)))
-
-
-def _examples(
-    texts: Sequence[OwnText], tokens: Sequence[int], names: Sequence[str]
-) -> list[TextExample]:
-    number = {name: index for index, name in enumerate(names)}
-    return [
-        TextExample(name, text.text, None if text.label is None else number[text.label], size)
-        for name, text, size in zip(numbered_ids(len(texts)), texts, tokens, strict=True)
-    ]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from attnaudit.auditing.stored_moves import examples_with_moves, stored_moves
 from attnaudit.audits.furthest import alternative
 from attnaudit.audits.heatmap import weight_on_marks
 from attnaudit.core.contract import AttentionModel, Record
@@ -81,6 +82,9 @@ def example_rows(
     other, jsd, upper, exact = _furthest_attention(model, record, seed, indices, furthest)
     item_texts = _item_texts(model, record, words)
     on_marks = weight_on_marks(record)
+    # A model that answers from sources has a page of its own, without a playground.
+    answers = hasattr(model, "answer_attention")
+    with_moves = frozenset() if answers else examples_with_moves(chosen)
     rows = []
     for place, index in enumerate(indices):
         counted = record.content[index]
@@ -116,6 +120,11 @@ def example_rows(
                     for name, score in scores.items()
                     if name not in ("attention", "random")
                 ],
+                "moves": stored_moves(
+                    model, record, index, seed, None if other is None else other[place]
+                )
+                if record.batch.example_id[index] in with_moves
+                else None,
                 **_answer(model, record, index, seed if "attention_shuffled" in scores else None),
             }
         )

@@ -86,6 +86,14 @@ def with_given_scores(
     }
 
 
+def join_explanations(choices: ExplanationChoice, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The chosen explanations and those given, by name."""
+    if isinstance(choices, Mapping):
+        return {**choices, **given}
+    listed = () if choices is None else (choices,) if isinstance(choices, str) else choices
+    return {**{choice_name(choice): choice for choice in listed}, **given}
+
+
 def _is_scores(choice: Any) -> bool:
     """Whether a choice holds scores, rather than naming a measure or computing them."""
     is_file = isinstance(choice, str) and choice.endswith((".jsonl", ".json"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from attnaudit.cli.audit_output import print_results
 from attnaudit.cli.options import (
     Audits,
     Device,
@@ -31,14 +31,10 @@ from attnaudit.cli.options import (
 from attnaudit.cli.runs import print_gate
 from attnaudit.core.errors import OutputError
 
-if TYPE_CHECKING:
-    from attnaudit.results.results import Results
-
 
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
     app.command()(audit)
-    app.command()(show)
 
 
 def audit(
@@ -238,55 +234,10 @@ def audit(
         )
     except OutputError as error:
         if error.results is not None:
-            _print_results(error.results)  # type: ignore[arg-type]  # Results
+            print_results(error.results)  # type: ignore[arg-type]  # Results
         raise
-    _print_results(results)
+    print_results(results)
     typer.echo(f"\nResults: {out}")
     typer.echo(f"Report: {out / 'report.html'}")
     if fail_if is not None:
         print_gate(results, fail_if, junit, summary)
-
-
-def show(
-    model_dir: Annotated[Path, typer.Argument(help="Folder of a Hugging Face classifier.")],
-    text: Annotated[str, typer.Argument(help="The text.")],
-    explanations: Annotated[
-        str | None, typer.Option(help="Comma-separated names of measures, or all.")
-    ] = None,
-    layers: Annotated[str, typer.Option(help="As for `attnaudit audit`.")] = "last",
-) -> None:
-    """A quick look at one text: heatmaps of attention and other explanations.
-
-    Nothing is tested: an audit says whether any of them may be shown.
-
-    Example: `attnaudit show my-model "a dull film"`
-    """
-    from attnaudit.auditing.show import EXPLANATIONS, show
-
-    chosen = split_names(explanations) or EXPLANATIONS
-    look = show(model_dir, None, text, explanations=chosen, layers=split_numbers(layers))
-    typer.echo(look.text(colour=sys.stdout.isatty()))
-
-
-def _print_results(results: Results) -> None:
-    """What was audited, what was skipped or cut, and the card."""
-    about, texts = results.about["model"], results.about["texts"]
-    rows, skipped = results.about["rows"], texts["skipped"]
-    typer.echo(
-        f"{about['model']}, layer {', '.join(map(str, about['layers']))}, "
-        f"{rows} row{'s' if rows > 1 else ''} of attention; "
-        f"{texts['audited']} text{'s' if texts['audited'] > 1 else ''}."
-    )
-    if count := skipped["rows"]:
-        reasons = ", ".join(f"{many:,} {reason}" for reason, many in skipped["reasons"].items())
-        typer.echo(f"{count:,} row{'s were' if count > 1 else ' was'} skipped: {reasons}.")
-    if texts["audited"] < texts["read"]:
-        typer.echo(
-            f"{texts['audited']} of {texts['read']} texts were audited, with the labels in "
-            "proportion."
-        )
-    if cut := results.about.get("truncated"):
-        typer.echo(
-            f"{cut} text{'s were' if cut > 1 else ' was'} longer than the model reads and cut."
-        )
-    typer.echo(str(results.card()))

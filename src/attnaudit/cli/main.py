@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from attnaudit.cli import audit, cite, data, grid, report, reproduce, run, runs
+from attnaudit.cli import audit, cite, data, grid, report, reproduce, run, runs, show
 from attnaudit.cli.exit_codes import ExitCode
 from attnaudit.core import interruption
 from attnaudit.core.errors import InputError, NotApplicable, OutputError, WorkError
@@ -97,6 +97,7 @@ def check(
 run.register(app)
 grid.register(app)
 audit.register(app)
+show.register(app)
 cite.register(app)
 runs.register(app)
 reproduce.register(app)

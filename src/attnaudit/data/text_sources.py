@@ -206,3 +206,14 @@ def _standard_input(bad: BadRows, stdin: BinaryIO, options: dict[str, Any]) -> T
         file = Path(folder) / f"stdin.{kind}"
         file.write_bytes(content)
         return read_texts(file, bad=bad, **options)
+
+
+def source_name(place: str) -> str:
+    """The name of a file, a folder or of standard input, for display.
+
+    Examples
+    --------
+    >>> source_name("texts/reviews.csv"), source_name("-")
+    ('reviews.csv', 'standard input')
+    """
+    return "standard input" if place == STDIN else Path(place).name

@@ -12,6 +12,7 @@ import pandas as pd
 
 from attnaudit.report.column_view import Columns
 from attnaudit.report.inline_data import packed, rounded
+from attnaudit.report.move_packing import packed_moves
 from attnaudit.results.results import Results
 
 # Smaller differences are float32 rounding of the model; with a larger one, readout and attention do
@@ -76,6 +77,7 @@ def _example(line: Any, scores: dict[str, Any], numbers: SortNumbers) -> dict[st
         "exact": bool(line.furthest_exact),
         "candidates": candidates,
         "readout": _readout(line, attention, candidates),
+        "moves": packed_moves(getattr(line, "moves", None), count, candidates),
         "scores": scores,
         "numbers": numbers.of(line.example_id),
     }

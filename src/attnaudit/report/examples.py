@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from attnaudit.core.id_order import id_hash
 from attnaudit.report.charts.kept_scores import kept_scores
 from attnaudit.report.example_packing import SortNumbers, packed_examples
 from attnaudit.results.results import Results
@@ -92,7 +92,7 @@ def _in_turn(examples: pd.DataFrame) -> np.ndarray:
     """
     if not len(examples):
         return np.empty(0, dtype=int)
-    hashes = [_hash(example_id) for example_id in examples["example_id"]]
+    hashes = [id_hash(example_id) for example_id in examples["example_id"]]
     predicted, labels = examples["predicted"].to_numpy(), examples["label"].to_numpy()
     is_right = (labels == -1) | (labels == predicted)
     groups: dict[tuple[int, bool], list[int]] = {}
@@ -100,12 +100,6 @@ def _in_turn(examples: pd.DataFrame) -> np.ndarray:
         groups.setdefault((predicted[number], is_right[number]), []).append(number)
     turns = zip_longest(*(groups[key] for key in sorted(groups)))
     return np.array([number for turn in turns for number in turn if number is not None])
-
-
-def _hash(example_id: str) -> bytes:
-    return hashlib.blake2b(
-        str(example_id).encode("utf-8", errors="replace"), digest_size=8
-    ).digest()
 
 
 def _least_bytes(examples: pd.DataFrame) -> np.ndarray:

@@ -36,6 +36,7 @@ _CHARTS = (
 )
 PAGE = (
     *_PLAYGROUND,
+    "stored_playground.js",
     "example_list.js",
     "heatmap_export.js",
     "example_detail.js",

@@ -11,22 +11,17 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from attnaudit.core.errors import InputError
 from attnaudit.core.output_files import check_file, write_file
 from attnaudit.report.charts.kept_scores import kept_scores
-from attnaudit.report.inline_data import with_visible_turns
+from attnaudit.report.heatmap_pictures import BLUE, picture_png, picture_svg, visible, weight_text
 from attnaudit.results.results import Results
 
 ENDINGS = (".html", ".svg", ".png", ".jsonl")
-_BLUE = (37, 99, 176)
-_LINE = 76  # characters per line of an SVG or PNG
-_WIDTH, _HEIGHT, _SIZE = 8.43, 26, 14  # of a character and a line, font size, in pixels
 
 
 @dataclass(frozen=True)
@@ -59,14 +54,14 @@ class WordHeatmap:
     def to_html(self) -> str:
         """A snippet that needs nothing around it."""
         spans = " ".join(
-            f'<span title="{_title(weight)}" style="background:rgba{(*_BLUE, round(shade, 3))};'
+            f'<span title="{weight_text(weight)}" style="background:rgba{(*BLUE, round(shade, 3))};'
             f"color:{'#fff' if shade > 0.6 else 'inherit'};"
-            f'padding:.1em .2em;border-radius:.2em">{_text(word)}</span>'
+            f'padding:.1em .2em;border-radius:.2em">{visible(word)}</span>'
             for word, weight, shade in zip(self.words, self.weights, self.shades, strict=True)
         )
         return (
             f'<figure style="margin:1em 0"><p style="line-height:1.9;margin:0" dir="auto">{spans}'
-            f'</p><figcaption style="font-size:.85em;opacity:.75">{_text(self.caption)}'
+            f'</p><figcaption style="font-size:.85em;opacity:.75">{visible(self.caption)}'
             "</figcaption></figure>"
         )
 
@@ -78,63 +73,11 @@ class WordHeatmap:
 
     def to_svg(self) -> str:
         """A picture; its text can be selected."""
-        placed, lines = self._placed()
-        height = (lines + 1) * _HEIGHT + 8
-        parts = []
-        for (column, line), word, weight, shade in zip(
-            placed, self.words, self.weights, self.shades, strict=True
-        ):
-            x, y = 6 + column * _WIDTH, 4 + line * _HEIGHT
-            colour = "#fff" if shade > 0.6 else "#111"
-            parts.append(
-                f'<g><title>{_title(weight)}</title><rect x="{x - 2:.1f}" y="{y}" '
-                f'width="{len(word) * _WIDTH + 4:.1f}" height="{_HEIGHT - 4}" rx="3" '
-                f'fill="rgb{_BLUE}" fill-opacity="{shade:.3f}"/><text x="{x:.1f}" y="{y + 16}" '
-                f'fill="{colour}" textLength="{len(word) * _WIDTH:.1f}">{_text(word)}</text></g>'
-            )
-        width = round(_LINE * _WIDTH + 12)
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}" role="img" font-family="DejaVu Sans Mono, monospace" '
-            f'font-size="{_SIZE}"><title>{_text(self.caption)}</title>'
-            f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}'
-            f'<text x="6" y="{height - 10}" font-size="11" fill="#555">{_text(self.caption)}</text>'
-            "</svg>\n"
-        )
-
-    def _placed(self) -> tuple[list[tuple[int, int]], int]:
-        """(column, line) of each word, and the number of lines."""
-        column = line = 0
-        placed = []
-        for word in self.words:
-            if column and column + len(word) > _LINE:
-                column, line = 0, line + 1
-            placed.append((column, line))
-            column += len(word) + 1
-        return placed, line + 1
+        return picture_svg(self.words, self.weights, self.shades, self.caption)
 
     def to_png(self, path: Path) -> None:
         """Draw the picture of `to_svg`, at twice its size."""
-        from matplotlib.figure import Figure
-        from matplotlib.patches import FancyBboxPatch
-
-        placed, lines = self._placed()
-        width, height = _LINE * _WIDTH + 12, (lines + 1) * _HEIGHT + 8
-        figure = Figure(figsize=(width / 72, height / 72), dpi=144)
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, width), ylim=(height, 0))
-        axes.set_axis_off()
-        mono: dict[str, Any] = {"family": "DejaVu Sans Mono", "fontsize": _SIZE, "va": "baseline"}
-        blue = tuple(part / 255 for part in _BLUE)
-        for (column, line), word, shade in zip(placed, self.words, self.shades, strict=True):
-            x, y = 6 + column * _WIDTH, 4 + line * _HEIGHT
-            box = (x - 2, y), len(word) * _WIDTH + 4, _HEIGHT - 4
-            style = "round,pad=0,rounding_size=3"
-            axes.add_patch(FancyBboxPatch(*box, boxstyle=style, fc=(*blue, shade), ec="none"))
-            colour = "white" if shade > 0.6 else "#111111"
-            axes.text(x, y + 16, _plain(word), color=colour, **mono)
-        axes.text(6, height - 10, _plain(self.caption), color="#555555", fontsize=11)
-        figure.savefig(path, dpi=144)
+        picture_png(self.words, self.shades, self.caption, path)
 
     def to_json(self) -> str:
         """One line of jsonl, as `--scores` reads it."""
@@ -240,19 +183,6 @@ def _page(heatmaps: Sequence[WordHeatmap]) -> str:
     )
 
 
-def _title(weight: float) -> str:
-    return f"{weight:.4g}" if math.isfinite(weight) else "undefined"
-
-
-def _text(text: str) -> str:
-    return escape(str(with_visible_turns(text)))
-
-
-def _plain(text: str) -> str:
-    """Matplotlib reads text between dollar signs as mathematics."""
-    return str(with_visible_turns(text)).replace("$", r"\$")
-
-
 def _comment(text: str) -> str:
     """A comment cannot hold two dashes."""
-    return _text(text).replace("--", "- -")
+    return visible(text).replace("--", "- -")

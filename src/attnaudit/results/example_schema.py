@@ -9,6 +9,18 @@ import pyarrow as pa
 
 _NUMBERS, _FLAGS = pa.list_(pa.float64()), pa.list_(pa.bool_())
 _SCORES = pa.list_(pa.struct([("measure", pa.string()), ("values", _NUMBERS)]))
+_MOVES = pa.list_(
+    pa.struct(
+        [
+            ("kind", pa.string()),
+            ("word", pa.int64()),
+            ("to", pa.int64()),
+            ("probs", _NUMBERS),
+            ("jsd", pa.float64()),
+            ("weights", _NUMBERS),
+        ]
+    )
+)
 EXAMPLE = pa.struct(
     [
         ("example_id", pa.string()),
@@ -27,6 +39,7 @@ EXAMPLE = pa.struct(
         ("furthest_exact", pa.bool_()),
         ("readout", _NUMBERS),
         ("scores", _SCORES),
+        ("moves", _MOVES),
         ("answer", pa.list_(pa.string())),
         ("answer_attention", _NUMBERS),
         ("shuffled_order", pa.list_(pa.int64())),

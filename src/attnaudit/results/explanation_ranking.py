@@ -72,6 +72,15 @@ def rank_explanations(
     return sorted(rows, key=_order)
 
 
+def with_ranking(
+    columns: ValueColumns, summaries: pd.DataFrame, about: dict[str, Any]
+) -> dict[str, Any]:
+    """`about` with the ranking as `explanation_ranking`, if explanations were compared."""
+    if "explanations" not in about:
+        return about
+    return {**about, "explanation_ranking": rank_explanations(columns, summaries, about)}
+
+
 def _names(rows: Sequence[dict[str, Any]]) -> list[str]:
     return [row["explanation"] for row in rows]
 

@@ -1,4 +1,4 @@
-"""What to show instead of attention, from the ranking of explanations: one sentence."""
+"""What to show instead of attention, from the stored ranking of explanations: one sentence."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
+from attnaudit.core.errors import InputError
 from attnaudit.results.explanation_tests import TESTS
 from attnaudit.results.questions import NO
 
@@ -39,6 +42,17 @@ def spelled(name: str) -> str:
     ('leave-one-out', 'mine')
     """
     return _SPELLED.get(name, name)
+
+
+def stored_ranking(about: Mapping[str, Any]) -> pd.DataFrame:
+    """The ranking that was stored with the results, one line per explanation, the best first."""
+    ranking = about.get("explanation_ranking")
+    if ranking is None:
+        raise InputError(
+            "No explanations were compared in this audit. Run it again with "
+            'explanations="all" (--explanations all).'
+        )
+    return pd.DataFrame(ranking)
 
 
 def recommended(ranking: Sequence[Mapping[str, Any]], decision: str) -> Mapping[str, Any] | None:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from attnaudit.core.errors import InputError
 from attnaudit.results.audit_names import resolve_audit_name
 from attnaudit.results.card import Card
 from attnaudit.results.earlier_card import earlier_card
-from attnaudit.results.rows import METRIC_KEY, one_line_per_metric, row_name
+from attnaudit.results.lazy_parts import LazyParts
+from attnaudit.results.recommendation import stored_ranking
+from attnaudit.results.rows import one_line_per_metric, row_name
 from attnaudit.results.rules import make_card
 from attnaudit.results.value_columns import ValueColumns
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class Results(LazyParts):
     """The results of an audit; shows its card in a notebook.
 
     `card()` to decide, `summary()` to report, `frame()` to analyse, `to_html()` to look.
@@ -66,44 +67,11 @@ class Results:
         """
         # Imported here, so that reading stored results needs no torch.
         from attnaudit.results.column_summary import summarise_columns
+        from attnaudit.results.explanation_ranking import with_ranking
 
         summaries = summarise_columns(columns, about["classes"], declarations, seed=about["seed"])
-        examples = pd.DataFrame(list(drawn))
-        if len(examples):
-            examples = examples.sort_values("example_id", kind="stable", ignore_index=True)
-        if "explanations" in about:
-            from attnaudit.results.explanation_ranking import rank_explanations
-
-            about = {**about, "explanation_ranking": rank_explanations(columns, summaries, about)}
-        return cls(columns, summaries, examples, about)
-
-    @classmethod
-    def stored(cls, about: dict[str, Any], **read: Callable[[], Any]) -> Results:
-        """Results of which each part is read when it is first used.
-
-        Parameters
-        ----------
-        about : as for the class.
-        read : `columns`, `summaries` and `examples`, each a function that reads and checks it.
-        """
-        results = cls.__new__(cls)
-        results.__dict__.update(about=about, _read=read)
-        return results
-
-    if not TYPE_CHECKING:  # the attributes are declared above
-
-        def __getattr__(self, name: str) -> Any:
-            """A part that was not read yet."""
-            read = self.__dict__.get("_read", {}).get(name)
-            if read is None:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return self.__dict__.setdefault(name, read())
-
-    def read(self, *parts: str) -> Results:
-        """The same results, with these parts read and checked now; all parts if none is named."""
-        for part in parts or ("columns", "summaries", "examples"):
-            getattr(self, part)
-        return self
+        examples = pd.DataFrame(sorted(drawn, key=lambda example: example["example_id"]))
+        return cls(columns, summaries, examples, with_ranking(columns, summaries, about))
 
     @cached_property
     def values(self) -> pd.DataFrame:
@@ -141,7 +109,7 @@ class Results:
     def mean(self, audit: str, metric: str, measure: str = "") -> float:
         """The overall mean of a metric, over rows if there are several; NaN if there is none.
 
-        An audit without options also refers to the same one with options, if only that was run.
+        An audit without options also names the same one with options, if only that was run.
         """
         line = self.line(audit, metric, measure)
         return math.nan if line is None else float(line["mean"])
@@ -151,9 +119,8 @@ class Results:
         part = self.summary()
         part = part[(part["metric"] == metric) & (part["measure"] == measure)]
         name = resolve_audit_name(audit, part["audit"].astype(str).unique())
-        if name is None:
-            return None
-        return one_line_per_metric(part[part["audit"] == name]).iloc[0]
+        found = part[part["audit"] == name]
+        return None if name is None else one_line_per_metric(found).iloc[0]
 
     def explanations(self) -> pd.DataFrame:
         """The explanations that were compared, the best first; see docs/explanations.md.
@@ -181,13 +148,7 @@ class Results:
         >>> results.explanations()[["explanation", "rank"]].values.tolist()
         [['leave_one_out', 1], ['attention', 2], ['random', 2]]
         """
-        ranking = self.about.get("explanation_ranking")
-        if ranking is None:
-            raise InputError(
-                "No explanations were compared in this audit. Run it again with "
-                'explanations="all" (--explanations all).'
-            )
-        return pd.DataFrame(ranking)
+        return stored_ranking(self.about)
 
     def metrics(self) -> dict[str, float]:
         """Every number of the card, its answers and the explanations, as one flat dict.
@@ -231,19 +192,9 @@ class Results:
         -------
         The column `needed`, next to the `count` of examples there were.
         """
-        from attnaudit.statistics.inference import examples_needed
+        from attnaudit.results.sample_sizes import examples_needed
 
-        part = self.summary()
-        known = (1 - part["nan_share"]).where(lambda share: share > 0)
-        needed = [
-            None if count is None or math.isnan(share) else math.ceil(count / share)
-            for count, share in zip(
-                (examples_needed(sd, width) for sd in part["sd"]), known, strict=True
-            )
-        ]
-        return part[[*METRIC_KEY, "row", "mean", "sd", "count"]].assign(
-            needed=pd.array(needed, dtype="Int64")
-        )
+        return examples_needed(self.summary(), width)
 
     def save(self, folder: str | Path, *, force: bool = False) -> Path:
         """Write values, summary, examples and card to a new folder, complete or not at all.

@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from attnaudit.auditing.jobs.example_files import RowFormat
 from attnaudit.core.contract import Batch
+from attnaudit.data.audit_texts import OwnText
+from attnaudit.models.huggingface.text_batch import numbered_ids
 
 TOKENS_PER_SHARD = 2**12  # of a transformer: about a minute of work
 
@@ -61,6 +63,17 @@ TEXTS: RowFormat[TextExample] = RowFormat(
     _from_columns,
     lambda example: example.tokens,
 )
+
+
+def text_examples(
+    texts: Sequence[OwnText], tokens: Sequence[int], names: Sequence[str]
+) -> list[TextExample]:
+    """The texts with ids in their order, numbers of tokens, and labels as numbers of `names`."""
+    number = {name: index for index, name in enumerate(names)}
+    return [
+        TextExample(name, text.text, None if text.label is None else number[text.label], size)
+        for name, text, size in zip(numbered_ids(len(texts)), texts, tokens, strict=True)
+    ]
 
 
 def batches_by(model: Any) -> Callable[[Sequence[TextExample]], list[Batch]]:

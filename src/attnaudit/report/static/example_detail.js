@@ -145,9 +145,9 @@ const exampleDetail = (() => {
   /** @param {Example} example */
   function notPlayable(example) {
     const longest = unpack.LONGEST_PLAYED.toLocaleString("en");
-    return example.readout
+    return example.readout || example.moves
       ? `Texts of more than ${longest} words cannot be played with.`
-      : "This example has no readout, so it cannot be played with.";
+      : "No moves of the attention are stored for this example, so it cannot be played with.";
   }
 
   /**

@@ -4,8 +4,8 @@ const examples = (() => {
   "use strict";
   const AT_ONCE = 40; // entries of the list
   const NOT_PLAYABLE =
-    " There is no playground: the output layer is not linear in the attention, " +
-    "weight lies on tokens that are not shown, or the texts are too long.";
+    " There is no playground: no moves of the attention are stored with these examples, and the " +
+    "output cannot be computed here, or the texts are too long.";
   const { className, compare, entry, isWrong, ordersFor } = exampleList;
 
   /**

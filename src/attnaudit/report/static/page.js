@@ -86,7 +86,7 @@ const page = (() => {
         dom.button("Next", () => go(1)),
       ),
       example.query ? dom.make("p", { class: "query" }, "Query: ", dom.word(example.query)) : "",
-      playground.create(example, runs[run].classes).element,
+      (example.readout ? playground : storedPlayground).create(example, runs[run].classes).element,
     );
   }
 

@@ -41,14 +41,19 @@ const playground = (() => {
     let isFurthest = false; // is the furthest attention on show?
 
     const share = dom.select("Carry", SHARES, "1", () => {});
+    const carry = (/** @type {{from: number, to: number}} */ { from, to }) =>
+      distributions.moved(alpha, from, to, alpha[from] * Number(share.box.value));
     const field = wordField.create(example, {
-      weights: () => alpha,
-      share: () => Number(share.box.value),
-      preview: (next) => {
-        preview = next;
+      weights: alpha,
+      preview: (move) => {
+        preview = move && carry(move);
         draw();
       },
-      commit: set,
+      commit: (move, text) => set(carry(move), text),
+      lift: (word, change) => {
+        const wanted = Math.min(Math.max(alpha[word] + change, 0), 1);
+        set(distributions.withWeight(alpha, word, wanted));
+      },
       onSelect: () => weight.show(),
     });
     const weight = weightControl(

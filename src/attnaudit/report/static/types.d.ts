@@ -105,6 +105,30 @@ interface RunInfo {
   rows: string[];
 }
 
+/** Made by attnaudit.report.move_packing. */
+interface PackedMoves {
+  kinds: string[];
+  /** Number of the kind, word and target word of each; -1 if there is none. */
+  moves: [number, number, number][];
+  /** Moves × candidate classes. */
+  probs: string;
+  /** Of the attention from the original, mean over rows. */
+  jsd: string;
+  /** Shuffles × words: the mean weight over rows. */
+  shuffled: string;
+}
+
+/** A move of the attention whose prediction is stored. */
+interface Move {
+  kind: string;
+  word: number;
+  to: number;
+  /** By candidate class. */
+  probs: number[];
+  /** Of the attention from the original, mean over rows. */
+  jsd: number;
+}
+
 /** An example as it is in the page; made by attnaudit.report.examples. */
 interface PackedExample {
   id: string;
@@ -124,6 +148,8 @@ interface PackedExample {
   exact: boolean;
   candidates: number[];
   readout: string | null;
+  /** null if the example can be computed from a readout, or no moves are stored for it. */
+  moves: PackedMoves | null;
   scores: Record<string, { low: number; high: number; steps: string }>;
   numbers: Record<string, number | null>;
 }
@@ -131,7 +157,10 @@ interface PackedExample {
 type OfRow<T> = (row?: number) => T;
 
 /** An example with its numbers unpacked; row -1 is the mean over the rows. */
-interface Example extends Omit<PackedExample, "attention" | "furthest" | "marks" | "readout"> {
+interface Example extends Omit<
+  PackedExample,
+  "attention" | "furthest" | "marks" | "readout" | "moves"
+> {
   attention: OfRow<number[]>;
   /** null if no other attention was searched for. */
   furthest: OfRow<number[]> | null;
@@ -139,6 +168,9 @@ interface Example extends Omit<PackedExample, "attention" | "furthest" | "marks"
   score: (measure: string, row?: number) => (number | null)[];
   /** Items × candidate classes. */
   readout: number[][] | null;
+  moves: Move[] | null;
+  /** Shuffles × words. */
+  shuffled: number[][];
 }
 
 /** How the chosen example is shown; row -1 is the mean over the rows. */

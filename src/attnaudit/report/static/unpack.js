@@ -108,7 +108,21 @@ const unpack = (() => {
    * Whether an example can be played with.
    * @param {PackedExample | Example} example
    */
-  const isPlayable = (example) => Boolean(example.readout) && isShort(example);
+  const isPlayable = (example) => Boolean(example.readout || example.moves) && isShort(example);
+
+  /** @param {PackedExample} packed */
+  function movesOf({ moves, candidates }) {
+    if (!moves) return null;
+    const probs = split(float32(moves.probs), candidates.length);
+    const jsd = float32(moves.jsd);
+    return moves.moves.map(([kind, word, to], index) => ({
+      kind: moves.kinds[kind],
+      word,
+      to,
+      probs: probs[index],
+      jsd: jsd[index],
+    }));
+  }
 
   /**
    * @param {PackedExample} packed
@@ -125,6 +139,8 @@ const unpack = (() => {
       marks: (row = -1) => onMarks(packed, row),
       score: (measure, row = -1) => ofRow(scaled(packed.scores[measure]), count, row),
       readout: packed.readout ? split(float32(packed.readout), packed.candidates.length) : null,
+      moves: movesOf(packed),
+      shuffled: packed.moves ? split(float32(packed.moves.shuffled), count) : [],
     };
   }
 

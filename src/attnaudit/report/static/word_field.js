@@ -10,21 +10,24 @@ const wordField = (() => {
   /** @typedef {{from: number, to: number}} Carried attention picked up with the pointer or keys */
 
   /**
-   * weights(): as committed; share(): how much of a word's weight is carried; preview(alpha):
-   * while it is carried, null if it is let go.
+   * weights: at the start; canCarry(from): whether its attention can be picked up; preview(move):
+   * while it is carried, null if it is let go; lift(word, change): of its weight, with the keys.
    * @param {Example} example
-   * @param {{weights: () => number[], share: () => number,
-   *   preview: (alpha: number[] | null) => void,
-   *   commit: (alpha: number[], text: string) => void, onSelect: () => void}} callbacks
+   * @param {{weights: number[], canCarry?: (from: number) => boolean,
+   *   preview: (move: Carried | null) => void, commit: (move: Carried, text: string) => void,
+   *   lift?: (word: number, change: number) => void, onSelect: () => void}} callbacks
    */
-  function create(example, { weights, share, preview, commit, onSelect }) {
+  function create(
+    example,
+    { weights, canCarry = () => true, preview, commit, lift: raise, onSelect },
+  ) {
     const count = example.tokens.length;
     const isEvidence = new Set(example.evidence || []);
     /** @type {HTMLButtonElement[]} */
     const buttons = [];
     /** @type {HTMLElement[]} */
     const figures = []; // the weights, as text
-    let selected = distributions.argmax(weights());
+    let selected = distributions.argmax(weights);
     /** @type {Carried | null} */
     let carried = null;
     const draw = (/** @type {number} */ n) => {
@@ -33,7 +36,7 @@ const wordField = (() => {
         "button",
         {
           type: "button",
-          class: isEvidence.has(n) ? "w evidence" : "w",
+          class: `w${isEvidence.has(n) ? " evidence" : ""}${canCarry(n) ? " movable" : ""}`,
           tabindex: n === selected ? "0" : "-1",
           "aria-pressed": String(n === selected),
         },
@@ -55,8 +58,6 @@ const wordField = (() => {
       const under = document.elementFromPoint(event.clientX, event.clientY)?.closest(".w");
       return under && element.contains(under) ? Number(under.dataset.n) : null;
     };
-    const moved = (/** @type {Carried} */ { from, to }) =>
-      distributions.moved(weights(), from, to, weights()[from] * share());
     const short = (/** @type {number} */ n) => dom.shown(example.tokens[n].slice(0, 30));
     const text = (/** @type {Carried} */ { from, to }) =>
       `Carried from “${short(from)}” to “${short(to)}”.`;
@@ -89,7 +90,7 @@ const wordField = (() => {
       const done = carried;
       hold(null);
       if (done && done.to !== done.from) {
-        commit(moved(done), text(done));
+        commit(done, text(done));
         select(done.to);
       } else preview(null);
     }
@@ -105,13 +106,14 @@ const wordField = (() => {
       if (!press || event.pointerId !== press.id) return;
       if (!carried) {
         if (Math.hypot(event.clientX - press.x, event.clientY - press.y) < FAR) return;
+        if (!canCarry(press.n)) return;
         element.setPointerCapture(event.pointerId);
         hold({ from: press.n, to: press.n });
       }
       const to = wordAt(event) ?? carried.from;
       if (to !== carried.to) {
         hold({ from: carried.from, to });
-        preview(moved(carried));
+        preview(carried);
       }
       event.preventDefault();
     });
@@ -144,18 +146,18 @@ const wordField = (() => {
         const goal = Math.min(Math.max((carried ? carried.to : selected) + step, 0), count - 1);
         if (carried) {
           hold({ from: carried.from, to: goal });
-          preview(moved(carried));
+          preview(carried);
           buttons[goal].focus();
         } else select(goal, true);
       } else if (lift !== undefined && !carried) {
-        const wanted = weights()[selected] + lift * (event.shiftKey ? FINE : STEP);
-        commit(distributions.withWeight(weights(), selected, Math.min(Math.max(wanted, 0), 1)), "");
+        if (!raise) return;
+        raise(selected, lift * (event.shiftKey ? FINE : STEP));
       } else if (event.key === "Enter" || event.key === " ") {
         if (carried) {
           const to = carried.to;
           drop();
           select(to, true);
-        } else hold({ from: selected, to: selected });
+        } else if (canCarry(selected)) hold({ from: selected, to: selected });
       } else return;
       event.preventDefault();
     });

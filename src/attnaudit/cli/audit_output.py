@@ -1,0 +1,34 @@
+"""What `attnaudit audit` prints when it is done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from attnaudit.results.results import Results
+
+
+def print_results(results: Results) -> None:
+    """What was audited, what was skipped or cut, and the card."""
+    about, texts = results.about["model"], results.about["texts"]
+    rows, skipped = results.about["rows"], texts["skipped"]
+    typer.echo(
+        f"{about['model']}, layer {', '.join(map(str, about['layers']))}, "
+        f"{rows} row{'s' if rows > 1 else ''} of attention; "
+        f"{texts['audited']} text{'s' if texts['audited'] > 1 else ''}."
+    )
+    if count := skipped["rows"]:
+        reasons = ", ".join(f"{many:,} {reason}" for reason, many in skipped["reasons"].items())
+        typer.echo(f"{count:,} row{'s were' if count > 1 else ' was'} skipped: {reasons}.")
+    if texts["audited"] < texts["read"]:
+        typer.echo(
+            f"{texts['audited']} of {texts['read']} texts were audited, with the labels in "
+            "proportion."
+        )
+    if cut := results.about.get("truncated"):
+        typer.echo(
+            f"{cut} text{'s were' if cut > 1 else ' was'} longer than the model reads and cut."
+        )
+    typer.echo(str(results.card()))
