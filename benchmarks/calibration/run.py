@@ -24,6 +24,7 @@ from benchmarks.calibration.entry import Entry
 from benchmarks.calibration.labels import truth_of_model
 from benchmarks.calibration.truth import truth_of_texts
 from benchmarks.calibration.unseen import unseen
+from benchmarks.calibration.unseen_second import unseen_second
 from benchmarks.calibration.zoo import zoo
 
 import attnaudit
@@ -107,7 +108,7 @@ def _run_named(task: tuple[str, Path, tuple[int, ...]]) -> str:
     """Run one model by its name: models themselves cannot be sent to another process."""
     name, folder, sizes = task
     torch.set_num_threads(1)
-    entry = next(entry for entry in (*zoo(), *unseen()) if entry.name == name)
+    entry = next(entry for entry in (*zoo(), *unseen(), *unseen_second()) if entry.name == name)
     return run_entry(entry, folder / name, sizes)
 
 
@@ -120,10 +121,12 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", default=[], help="beginnings of model names")
     parser.add_argument(
-        "--unseen", action="store_true", help="the models of unseen.py: after rules are frozen"
+        "--unseen",
+        action="store_true",
+        help="the models of unseen.py and unseen_second.py: after rules are frozen",
     )
     options = parser.parse_args()
-    entries = unseen() if options.unseen else zoo()
+    entries = [*unseen(), *unseen_second()] if options.unseen else zoo()
     # The half that the error rates are of comes first, in case the run is interrupted.
     names = [entry.name for entry in sorted(entries, key=lambda entry: entry.half != "held out")]
     chosen = [name for name in names if name.startswith(tuple(options.only) or "")]
