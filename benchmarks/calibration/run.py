@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from benchmarks.calibration.card_audit import card_audit
 from benchmarks.calibration.entry import Entry
 from benchmarks.calibration.labels import truth_of_model
 from benchmarks.calibration.truth import truth_of_texts
@@ -27,15 +28,10 @@ from benchmarks.calibration.unseen import unseen
 from benchmarks.calibration.unseen_second import unseen_second
 from benchmarks.calibration.zoo import zoo
 
-import attnaudit
-from attnaudit.audits import DEFAULT_AUDITS
 from attnaudit.core.contract import AttentionModel, Batch
 
 SIZES = (20, 50, 200, 1000)
 TRUTH_TEXTS = 100
-# The card reads no other measures, and none of these audits: leaving them out saves time.
-CARD_MEASURES = ("attention", "gradient", "leave_one_out", "random")
-NOT_ON_CARD = ("dispersion", "epsilon_curve", "erasure", "random_attention", "top_k_agreement")
 _BATCH = 250
 
 
@@ -68,14 +64,7 @@ def run_entry(entry: Entry, folder: Path, sizes: tuple[int, ...] = SIZES) -> str
 def _audit(model: AttentionModel, entry: Entry, folder: Path, size: int) -> None:
     started = time.process_time()
     texts = entry.corpus.texts(size, seed=size, name="audit")
-    results = attnaudit.audit(
-        model,
-        _split(texts),
-        audits=[name for name in DEFAULT_AUDITS if name not in NOT_ON_CARD],
-        measures=CARD_MEASURES,
-        keep_examples=0,
-        show_progress=False,
-    )
+    results = card_audit(model, _split(texts))
     results.summaries.to_parquet(folder / f"summary_{size}.parquet")
     seconds = round(time.process_time() - started, 2)
     _write(folder / f"about_{size}.json", {**results.about, "calibration_seconds": seconds})
