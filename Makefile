@@ -45,8 +45,9 @@ bench-more: $(READY)
 	for each in benchmarks/*.py; do echo "$$each"; $(BIN)/python $$each; done
 
 # How often the card errs on models of known truth; continues where it was interrupted.
+JOBS ?= 2
 calibrate: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.calibration.run --out build/calibration --jobs 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.calibration.run --out build/calibration --jobs $(JOBS)
 	$(BIN)/python -m benchmarks.calibration.evaluate build/calibration \
 		--to benchmarks/calibration/results --document docs/card.md \
 		--rates src/attnaudit/results/error_rates.json

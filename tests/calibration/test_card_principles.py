@@ -11,13 +11,12 @@ from functools import cache
 
 import pytest
 import torch
+from benchmarks.calibration.card_audit import CARD_AUDITS, CARD_MEASURES
 from benchmarks.calibration.labels import ModelTruth, truth_of_model
-from benchmarks.calibration.run import CARD_MEASURES, NOT_ON_CARD
 from benchmarks.calibration.truth import truth_of_texts
 from benchmarks.calibration.zoo import zoo
 
 import attnaudit
-from attnaudit.audits import DEFAULT_AUDITS
 from attnaudit.results.card import Card
 from attnaudit.results.questions import NO, PARTLY, YES
 
@@ -107,12 +106,11 @@ def truth(name: str) -> ModelTruth:
 @cache
 def card(name: str) -> Card:
     entry = next(entry for entry in zoo() if entry.name == name)
-    audits = [audit for audit in DEFAULT_AUDITS if audit not in NOT_ON_CARD]
     texts = entry.corpus.texts(200, seed=200, name="audit")
     results = attnaudit.audit(
         entry.make(),
         texts,
-        audits=audits,
+        audits=CARD_AUDITS,
         measures=CARD_MEASURES,
         keep_examples=0,
         show_progress=False,

@@ -12,13 +12,23 @@ import pytest
 from attnaudit.auditing.audit import audit
 from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results.card import Answer, Card
-from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question, Thresholds
+from attnaudit.results.questions import (
+    NO,
+    PARTLY,
+    TOP_WORD_AGAINST,
+    TOP_WORD_SUPPORT,
+    TOP_WORDS_CONTRAST,
+    TOP_WORDS_PLACE,
+    UNKNOWN,
+    YES,
+    Question,
+    Thresholds,
+)
 from attnaudit.results.results import Results
 from attnaudit.results.rules import make_card
 
 JUST = 1e-6
 COUNT = 100
-CONTRAST, PLACE, SUPPORT, AGAINST = Question.POINTS.thresholds
 
 
 def line(
@@ -83,9 +93,9 @@ def pointed(share: float, against: float = 0.0, **where: object) -> list[dict[st
     """The numbers of "does it point at what the model uses?", on their relative scale."""
     return [
         line("top_words/searched_exactly", 1.0, **where),  # type: ignore[arg-type]
-        line(CONTRAST, 2 * share - 1, floor=-1.0, ceiling=1.0, **where),  # type: ignore[arg-type]
-        line(PLACE, share, **where),  # type: ignore[arg-type]
-        line(AGAINST, against, **where),  # type: ignore[arg-type]
+        line(TOP_WORDS_CONTRAST, 2 * share - 1, floor=-1.0, ceiling=1.0, **where),  # type: ignore[arg-type]
+        line(TOP_WORDS_PLACE, share, **where),  # type: ignore[arg-type]
+        line(TOP_WORD_AGAINST, against, **where),  # type: ignore[arg-type]
     ]
 
 
@@ -190,12 +200,12 @@ def test_removals_are_shown_next_to_the_shuffles_and_decide_nothing() -> None:
 
 
 def test_it_points_by_the_place_between_random_and_best_words() -> None:
-    for value, expected in both_sides(Question.POINTS.thresholds[CONTRAST]):
+    for value, expected in both_sides(Question.POINTS.thresholds[TOP_WORDS_CONTRAST]):
         assert answer(Question.POINTS, *pointed(value)).answer == expected
 
 
 def test_a_top_word_that_speaks_against_the_decision_is_no_yes() -> None:
-    for value, expected in both_sides(Question.POINTS.thresholds[AGAINST]):
+    for value, expected in both_sides(Question.POINTS.thresholds[TOP_WORD_AGAINST]):
         found = answer(Question.POINTS, *pointed(1.0, value))
         assert found.answer == expected
         assert found.answer == YES or "speaks against the decision" in found.because
@@ -203,17 +213,20 @@ def test_a_top_word_that_speaks_against_the_decision_is_no_yes() -> None:
 
 def test_texts_with_large_log_odds_do_not_speak_for_all() -> None:
     lines = pointed(1.0)
-    lines[2] = line(PLACE, 0.2)
+    lines[2] = line(TOP_WORDS_PLACE, 0.2)
     assert answer(Question.POINTS, *lines).answer == NO
 
 
 def test_a_top_word_that_does_nothing_is_no_clean_yes() -> None:
-    idle = line(SUPPORT, 0.1, floor=0.0, ceiling=2.0)
+    idle = line(TOP_WORD_SUPPORT, 0.1, floor=0.0, ceiling=2.0)
     found = answer(Question.POINTS, *pointed(1.0), idle)
     assert found.answer == PARTLY
     assert "itself hardly counts" in found.because
     assert answer(Question.POINTS, *pointed(0.0), idle).answer == NO
-    assert answer(Question.POINTS, *pointed(1.0), line(SUPPORT, 1.0, ceiling=2.0)).answer == YES
+    assert (
+        answer(Question.POINTS, *pointed(1.0), line(TOP_WORD_SUPPORT, 1.0, ceiling=2.0)).answer
+        == YES
+    )
 
 
 def test_words_against_the_decision_are_denied_as_such() -> None:
@@ -262,7 +275,7 @@ def test_texts_that_were_not_tried_are_not_undefined() -> None:
 def test_where_no_few_words_decide_nothing_can_be_pointed_at() -> None:
     flat = [
         line("top_words/searched_exactly", 1.0),
-        line(CONTRAST, 0.1, floor=-0.09, ceiling=0.1),
+        line(TOP_WORDS_CONTRAST, 0.1, floor=-0.09, ceiling=0.1),
     ]
     found = answer(Question.POINTS, *flat)
     assert found.answer == UNKNOWN

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from attnaudit.auditing.audit import audit
+from attnaudit.models.glass import Glass, glass_batch
 from attnaudit.results.card import Card
 from attnaudit.results.questions import (
     CITATION,
     DECIDING,
     NO,
     PARTLY,
+    SHUFFLE_FLIPS,
     YES,
     Question,
     Thresholds,
@@ -43,6 +46,21 @@ def test_the_documentation_names_the_deciding_metrics_and_thresholds(question: Q
         scale = ", relative" if thresholds.relative else ""
         row = f"| {words}{scale} | {yes} {thresholds.yes} | {no} {thresholds.no} |"
         assert row in body
+
+
+def test_the_rules_do_not_depend_on_the_order_of_the_thresholds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    results = [
+        audit(Glass(name), glass_batch(30), measures=["leave_one_out"], show_progress=False)
+        for name in ("oracle", "inert", "shifted")
+    ]
+    before = [result.card().as_dict() for result in results]
+    for question in Question:
+        turned = dict(reversed(question.thresholds.items()))
+        monkeypatch.setattr(question, "thresholds", turned)
+    assert next(iter(Question.MATTERS.thresholds)) == SHUFFLE_FLIPS
+    assert [result.card().as_dict() for result in results] == before
 
 
 def test_the_documentation_lists_the_questions_in_the_order_of_the_card() -> None:

@@ -8,7 +8,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from attnaudit.results.questions import UNKNOWN, Question, Thresholds
+from attnaudit.results.questions import (
+    TOP_WEIGHT_KEPT,
+    TOP_WORD_AGAINST,
+    TOP_WORDS_CONTRAST,
+    UNKNOWN,
+    Question,
+    Thresholds,
+)
 
 
 @dataclass(frozen=True)
@@ -43,8 +50,8 @@ class ExplanationTest:
 
 
 _POINTS = Question.POINTS.thresholds
-_PLACE = _POINTS["top_words/contrast@attention"]
-_KEPT = Question.STABLE.thresholds["noise_stability/top_weight_kept"]
+_PLACE = _POINTS[TOP_WORDS_CONTRAST]
+_KEPT = Question.STABLE.thresholds[TOP_WEIGHT_KEPT]
 
 TESTS = (
     ExplanationTest(
@@ -68,7 +75,7 @@ TESTS = (
         "share of the texts whose top word speaks against the decision; lower is better",
         "polarity",
         "violation",
-        _POINTS["polarity/violation@attention"],
+        _POINTS[TOP_WORD_AGAINST],
     ),
     ExplanationTest(
         "stability",

@@ -8,12 +8,18 @@ from typing import Any
 
 from attnaudit.results.card import Card
 from attnaudit.results.gate_reports import answers_table
+from attnaudit.results.questions import (
+    PROBABILITY_CHANGE,
+    STRICT_DISTANCE,
+    TOP_WEIGHT_KEPT,
+    TOP_WORDS_CONTRAST,
+)
 
 _REPORTED = (
-    "top_words/contrast@attention",
-    "permutation/tvd_median",
-    "furthest/strict_share",
-    "noise_stability/top_weight_kept",
+    TOP_WORDS_CONTRAST,
+    PROBABILITY_CHANGE,
+    STRICT_DISTANCE,
+    TOP_WEIGHT_KEPT,
 )
 
 

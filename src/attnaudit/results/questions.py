@@ -16,6 +16,26 @@ ANSWERS = (YES, PARTLY, NO, UNKNOWN)
 EXPLANATION, CITATION = "explanation", "citation"  # what attention is shown as: the two cards
 RULES = 2  # the version of the rules, stored with every result as about["rules"]
 
+# The numbers that decide, by name; rules refer to them by these names, never by their order.
+ACCURACY_DROP = "uniform_attention/accuracy_drop"
+UNIFORM_FLIPS = "uniform_attention/flipped"
+PROBABILITY_CHANGE = "permutation/tvd_median"
+LOG_ODDS_CHANGE = "permutation/log_odds_median"
+SHUFFLE_FLIPS = "permutation/flipped"
+TOP_WORDS_CONTRAST = "top_words/contrast@attention"
+TOP_WORDS_PLACE = "top_words/place@attention"
+TOP_WORD_SUPPORT = "polarity/support@attention"
+TOP_WORD_AGAINST = "polarity/violation@attention"
+STRICT_DISTANCE = "furthest/strict_share"
+FURTHEST_DISTANCE = "furthest/jsd_share"
+TOP_WEIGHT_KEPT = "noise_stability/top_weight_kept"
+NOISE_DISTANCE = "noise_stability/jsd_share"
+TRAINING_DISTANCE = "stability/jsd_share"
+EVIDENCE_HIT = "evidence/hit@attention"
+FROM_SOURCES = "source_use/from_sources"
+CITED_USED = "source_use/cited_used@attention"
+SAME_SOURCE = "source_order/same_source@attention"
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -69,8 +89,8 @@ class Question(Enum):
     ----------
     key : short name, as in `attnaudit gate --fail-if "matters=no"`.
     wording : the question as the card prints it and card.json stores it.
-    thresholds : of each number that decides it, by "audit/metric" or "audit/metric@measure";
-        the rules in `rules/` unpack them in this order and say how they are combined.
+    thresholds : of each number that decides it, by "audit/metric" or "audit/metric@measure"; the
+        rules in `rules/` say how they are combined.
     blind_spot : what the audits behind the answer cannot see.
     claim, denial : what a yes and a no contribute to the verdict; empty if the verdict does not
         depend on the question.
@@ -82,8 +102,8 @@ class Question(Enum):
         "needed",
         "needed?",
         {
-            "uniform_attention/accuracy_drop": Thresholds(yes=0.02, no=0.02),
-            "uniform_attention/flipped": Thresholds(yes=0.02, no=0.02),
+            ACCURACY_DROP: Thresholds(yes=0.02, no=0.02),
+            UNIFORM_FLIPS: Thresholds(yes=0.02, no=0.02),
         },
         "whether a model trained with uniform attention would do as well: this model was not "
         "retrained",
@@ -92,9 +112,9 @@ class Question(Enum):
         "matters",
         "does it matter?",
         {
-            "permutation/tvd_median": Thresholds(yes=0.1, no=0.02),
-            "permutation/log_odds_median": Thresholds(yes=0.5, no=0.1),
-            "permutation/flipped": Thresholds(yes=0.1, no=0.1),
+            PROBABILITY_CHANGE: Thresholds(yes=0.1, no=0.02),
+            LOG_ODDS_CHANGE: Thresholds(yes=0.5, no=0.1),
+            SHUFFLE_FLIPS: Thresholds(yes=0.1, no=0.1),
         },
         "whether the weights are on the right words: a model whose attention is one word off "
         "would pass",
@@ -105,10 +125,10 @@ class Question(Enum):
         "points",
         "does it point at what the model uses?",
         {
-            "top_words/contrast@attention": Thresholds(0.5, 0.35, relative=True),
-            "top_words/place@attention": Thresholds(yes=0.5, no=0.35),
-            "polarity/support@attention": Thresholds(0.3, 0.3, relative=True),
-            "polarity/violation@attention": Thresholds(yes=0.2, no=0.5),
+            TOP_WORDS_CONTRAST: Thresholds(0.5, 0.35, relative=True),
+            TOP_WORDS_PLACE: Thresholds(yes=0.5, no=0.35),
+            TOP_WORD_SUPPORT: Thresholds(0.3, 0.3, relative=True),
+            TOP_WORD_AGAINST: Thresholds(yes=0.2, no=0.5),
         },
         "what texts with words left out do not show: they are not texts the model was trained on",
         "points at the words the model uses",
@@ -119,8 +139,8 @@ class Question(Enum):
         "only_story",
         "is it the only story?",
         {
-            "furthest/strict_share": Thresholds(yes=0.35, no=0.65),
-            "furthest/jsd_share": Thresholds(yes=0.35, no=0.65),
+            STRICT_DISTANCE: Thresholds(yes=0.35, no=0.65),
+            FURTHEST_DISTANCE: Thresholds(yes=0.35, no=0.65),
         },
         "whether the one story is about the right words: a model whose attention is one word off "
         "would pass",
@@ -131,9 +151,9 @@ class Question(Enum):
         "stable",
         "is it stable?",
         {
-            "noise_stability/top_weight_kept": Thresholds(0.8, 0.5, relative=True),
-            "noise_stability/jsd_share": Thresholds(yes=0.2, no=0.35),
-            "stability/jsd_share": Thresholds(yes=0.35, no=0.65),
+            TOP_WEIGHT_KEPT: Thresholds(0.8, 0.5, relative=True),
+            NOISE_DISTANCE: Thresholds(yes=0.2, no=0.35),
+            TRAINING_DISTANCE: Thresholds(yes=0.35, no=0.65),
         },
         "whether the words that are attended whatever the noise or the training are the right "
         "ones, or needed",
@@ -143,13 +163,13 @@ class Question(Enum):
     PLAUSIBLE = (
         "plausible",
         "is it plausible?",
-        {"evidence/hit@attention": Thresholds(0.75, 0.4, relative=True)},
+        {EVIDENCE_HIT: Thresholds(0.75, 0.4, relative=True)},
         "whether the model uses these words: evidence says what people look at",
     )
     USES_SOURCES = (
         "uses_sources",
         "does the answer use the sources at all?",
-        {"source_use/from_sources": Thresholds(yes=0.5, no=0.2)},
+        {FROM_SOURCES: Thresholds(yes=0.5, no=0.2)},
         "what the model would answer by itself: the answer is given to it word by word",
         "comes from answers that use the sources",
         "the answers do not need the sources",
@@ -159,7 +179,7 @@ class Question(Enum):
     CITES_USED = (
         "cites_used",
         "does attention point at the source it uses?",
-        {"source_use/cited_used@attention": Thresholds(0.75, 0.4, relative=True)},
+        {CITED_USED: Thresholds(0.75, 0.4, relative=True)},
         "what prompts with sources left out do not show, such as two sources that only together "
         "say something",
         "points at the source that was used",
@@ -170,7 +190,7 @@ class Question(Enum):
     FOLLOWS_SOURCE = (
         "follows_source",
         "is it the source or its position?",
-        {"source_order/same_source@attention": Thresholds(0.75, 0.4, relative=True)},
+        {SAME_SOURCE: Thresholds(0.75, 0.4, relative=True)},
         "whether the source that it follows is the one that was used",
         "follows the source when it is moved",
         "it follows the position in the prompt, not the source",
@@ -207,14 +227,10 @@ class Question(Enum):
         >>> Question.find("matters") is Question.find("does it matter?") is Question.MATTERS
         True
         """
-        return next(
-            (
-                question
-                for question in cls
-                if name and name in (question.key, question.wording, question.earlier)
-            ),
-            None,
-        )
+        for question in cls:
+            if name and name in (question.key, question.wording, question.earlier):
+                return question
+        return None
 
 
 def questions_of(card: str) -> tuple[Question, ...]:

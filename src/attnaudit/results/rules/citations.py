@@ -9,7 +9,17 @@ from typing import Any
 
 from attnaudit.results.card import Answer, Card
 from attnaudit.results.number_formats import number, percent
-from attnaudit.results.questions import CITATION, NO, PARTLY, UNKNOWN, Question
+from attnaudit.results.questions import (
+    CITATION,
+    CITED_USED,
+    EVIDENCE_HIT,
+    FROM_SOURCES,
+    NO,
+    PARTLY,
+    SAME_SOURCE,
+    UNKNOWN,
+    Question,
+)
 from attnaudit.results.rules.judging import OPEN, TOO_WIDE, judge, make_answer
 from attnaudit.results.rules.numbers import Numbers
 
@@ -21,7 +31,7 @@ _SUPPORT = {
     Question.CITES_USED: (
         "top_source/drop@attention",
         "lds/lds@attention",
-        "evidence/hit@attention",
+        EVIDENCE_HIT,
         "source_use/cited_used@calibrated_attention",
         "source_use/cited_used@gradient",
         "source_use/cited_used@surrogate",
@@ -41,7 +51,7 @@ def uses_sources(numbers: Numbers) -> Answer:
     return _answer(
         numbers,
         Question.USES_SOURCES,
-        "source_use",
+        FROM_SOURCES,
         lambda value, _: (
             f"the sources at least double the probability of {percent(value)} of the answers"
         ),
@@ -54,7 +64,7 @@ def cites_used(numbers: Numbers) -> Answer:
     return _answer(
         numbers,
         Question.CITES_USED,
-        "source_use",
+        CITED_USED,
         lambda value, floor: (
             f"the source with most attention was used for {percent(value)} of the answers that "
             f"come from sources (a random source: {percent(floor)})"
@@ -68,7 +78,7 @@ def follows_source(numbers: Numbers) -> Answer:
     return _answer(
         numbers,
         Question.FOLLOWS_SOURCE,
-        "source_order",
+        SAME_SOURCE,
         lambda value, floor: (
             f"in another order {percent(value)} of the answers have most attention on the same "
             f"source (by chance: {percent(floor)})"
@@ -77,19 +87,18 @@ def follows_source(numbers: Numbers) -> Answer:
     )
 
 
-def _answer(numbers: Numbers, question: Question, audit: str, because: Any, partly: str) -> Answer:
-    (name,) = question.thresholds
+def _answer(numbers: Numbers, question: Question, name: str, because: Any, partly: str) -> Answer:
     judgement = judge(numbers, question, name, groups=())
     support = tuple(
-        replace(finding, meaning=_RIGHT_SOURCE)
-        if finding.name == "evidence/hit@attention"
-        else finding
+        replace(finding, meaning=_RIGHT_SOURCE) if finding.name == EVIDENCE_HIT else finding
         for finding in numbers.known(*_SUPPORT[question])
     )
     if judgement is None:
         known = numbers(name)
         findings = (*(() if known is None else (known,)), *support)
-        return make_answer(question, UNKNOWN, numbers.why_unknown(audit, name), findings)
+        return make_answer(
+            question, UNKNOWN, numbers.why_unknown(name.partition("/")[0], name), findings
+        )
     finding = judgement.finding
     return make_answer(
         question,

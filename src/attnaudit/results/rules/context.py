@@ -7,6 +7,7 @@ from typing import Any
 
 from attnaudit.results.groups import describe_group
 from attnaudit.results.number_formats import number, percent
+from attnaudit.results.questions import TOP_WORDS_CONTRAST, TRAINING_DISTANCE
 from attnaudit.results.rules.numbers import MIN_GROUP, Numbers
 
 _FEW_EXAMPLES = 50
@@ -44,7 +45,7 @@ def cautions(numbers: Numbers, about: dict[str, Any]) -> Iterator[str]:
     if cut := about.get("truncated"):
         are, were = ("is", "was") if cut == 1 else ("are", "were")
         yield f"{cut} of {_texts(count)} {are} longer than the model can read and {were} cut"
-    other = numbers("stability/jsd_share")
+    other = numbers(TRAINING_DISTANCE)
     if other is not None and other.value == 0:
         yield (
             "the other training has exactly the same attention; check that it is not the same model"
@@ -97,7 +98,7 @@ def _about_weights(numbers: Numbers) -> Iterator[str]:
 def _small_groups(numbers: Numbers) -> list[str]:
     if len(numbers.groups) < 2 or numbers.count < _FEW_EXAMPLES:
         return []
-    judged = "top_words/contrast@attention" if numbers.ran("top_words") else ""
+    judged = TOP_WORDS_CONTRAST if numbers.ran("top_words") else ""
     return [
         describe_group(name)
         for name, count in numbers.groups.items()

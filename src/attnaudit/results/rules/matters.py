@@ -8,7 +8,16 @@ from __future__ import annotations
 from attnaudit.results.card import Answer
 from attnaudit.results.groups import describe_group
 from attnaudit.results.number_formats import number, percent
-from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question
+from attnaudit.results.questions import (
+    LOG_ODDS_CHANGE,
+    NO,
+    PARTLY,
+    PROBABILITY_CHANGE,
+    SHUFFLE_FLIPS,
+    UNKNOWN,
+    YES,
+    Question,
+)
 from attnaudit.results.rules.judging import (
     OPEN,
     TOO_WIDE,
@@ -27,14 +36,18 @@ def matters(numbers: Numbers) -> Answer:
     hides it. A yes needs changed decisions, too; a no needs that none of the three moves.
     """
     question = Question.MATTERS
-    change_name, odds_name, flips_name = question.thresholds
     findings = numbers.known(
-        *question.thresholds, "top_item/flips_top", "flip_fraction/removed@attention"
+        PROBABILITY_CHANGE,
+        LOG_ODDS_CHANGE,
+        SHUFFLE_FLIPS,
+        "top_item/flips_top",
+        "flip_fraction/removed@attention",
     )
-    change, odds = judge(numbers, question, change_name), judge(numbers, question, odds_name)
+    change = judge(numbers, question, PROBABILITY_CHANGE)
+    odds = judge(numbers, question, LOG_ODDS_CHANGE)
     # One class may be what remains when the weights miss every word that counts: its decisions
     # never change, although the weights matter for it. So flips are judged over all texts.
-    flips = judge(numbers, question, flips_name, groups=())
+    flips = judge(numbers, question, SHUFFLE_FLIPS, groups=())
     if change is None:
         return make_answer(question, UNKNOWN, numbers.why_unknown("permutation"), findings)
     moved = _clearer(change, odds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnaudit.results.card import Answer
 from attnaudit.results.number_formats import number, percent
-from attnaudit.results.questions import UNKNOWN, Question
+from attnaudit.results.questions import ACCURACY_DROP, UNIFORM_FLIPS, UNKNOWN, Question
 from attnaudit.results.rules.judging import OPEN, in_group, judge, make_answer
 from attnaudit.results.rules.numbers import Numbers
 
@@ -12,12 +12,11 @@ from attnaudit.results.rules.numbers import Numbers
 def needed(numbers: Numbers) -> Answer:
     """Answer from the accuracy lost under uniform attention; without labels, from the flips."""
     question = Question.NEEDED
-    findings = numbers.known(*question.thresholds)
-    drop, flips = question.thresholds
+    findings = numbers.known(ACCURACY_DROP, UNIFORM_FLIPS)
     # Right decisions can only be lost and wrong ones only won, whatever the attention: a change of
     # accuracy is judged by predicted class alone.
-    judgement = judge(numbers, question, drop, groups=numbers.classes)
-    judgement = judgement or judge(numbers, question, flips)
+    judgement = judge(numbers, question, ACCURACY_DROP, groups=numbers.classes)
+    judgement = judgement or judge(numbers, question, UNIFORM_FLIPS)
     if judgement is None:
         return make_answer(question, UNKNOWN, numbers.why_unknown("uniform_attention"))
     if judgement.finding.name.endswith("/accuracy_drop"):

@@ -5,22 +5,30 @@ from __future__ import annotations
 from attnaudit.results.card import Answer, Finding
 from attnaudit.results.groups import describe_group
 from attnaudit.results.number_formats import percent
-from attnaudit.results.questions import PARTLY, UNKNOWN, YES, Question
+from attnaudit.results.questions import (
+    FURTHEST_DISTANCE,
+    PARTLY,
+    STRICT_DISTANCE,
+    UNKNOWN,
+    YES,
+    Question,
+    Thresholds,
+)
 from attnaudit.results.rules.judging import MAX_UNDEFINED, OPEN, TOO_WIDE, make_answer
 from attnaudit.results.rules.numbers import Numbers
 
 # The share found, and the share beyond which there is none: strictly the same log-odds, or else
 # the same probabilities.
-_STRICT = ("furthest/strict_share", "furthest/strict_upper_share")
-_PLAIN = ("furthest/jsd_share", "furthest/upper_share")
+_STRICT = (STRICT_DISTANCE, "furthest/strict_upper_share")
+_PLAIN = (FURTHEST_DISTANCE, "furthest/upper_share")
 
 
 def only_story(numbers: Numbers) -> Answer:
     """Answer from the furthest attention with the same prediction, and the bound on it."""
     question = Question.ONLY_STORY
     in_nats = numbers.known("furthest/jsd")
-    for names in (_STRICT, _PLAIN):
-        share, upper = (numbers(name) for name in names)
+    for share_name, upper_name in (_STRICT, _PLAIN):
+        share, upper = numbers(share_name), numbers(upper_name)
         if (
             share is not None
             and upper is not None
@@ -31,14 +39,14 @@ def only_story(numbers: Numbers) -> Answer:
         ):
             break
     else:
-        reason = numbers.why_unknown("furthest", _PLAIN[0])
-        if in_nats and not numbers.values(_PLAIN[0]):
+        reason = numbers.why_unknown("furthest", FURTHEST_DISTANCE)
+        if in_nats and not numbers.values(FURTHEST_DISTANCE):
             reason = "no text has a second word to attend to"
         return make_answer(question, UNKNOWN, reason, in_nats)
-    others = () if names is _PLAIN else numbers.known(_PLAIN[0])
+    others = () if share_name == FURTHEST_DISTANCE else numbers.known(FURTHEST_DISTANCE)
     is_exact = not upper.value - share.value > 1e-9
     findings = (share, *([] if is_exact else [upper]), *others, *in_nats)
-    thresholds = question.thresholds[names[0]]
+    thresholds = question.thresholds[share_name]
     # The further another attention may be, the less this one is the only story.
     answer, is_open = thresholds.judge(share.low, upper.high)
     distance = f"{percent(share.value)} of the maximum distance"
@@ -55,7 +63,7 @@ def only_story(numbers: Numbers) -> Answer:
             partly = (
                 f"other attention fits the same prediction almost as well (at least {distance})"
             )
-    if answer == YES and (group := _group_against(numbers, names[1])) is not None:
+    if answer == YES and (group := _group_against(numbers, upper_name, thresholds)) is not None:
         answer, is_open = PARTLY, True
         addition = f"; for {describe_group(group)} a very different one cannot be ruled out"
         partly = f"for {describe_group(group)} other attention may fit as well"
@@ -64,9 +72,8 @@ def only_story(numbers: Numbers) -> Answer:
     )
 
 
-def _group_against(numbers: Numbers, upper_name: str) -> str | None:
+def _group_against(numbers: Numbers, upper_name: str, thresholds: Thresholds) -> str | None:
     """The group for which a very different attention is most likely, if for any."""
-    thresholds = Question.ONLY_STORY.thresholds[_PLAIN[0]]
     against: dict[str, Finding] = {}
     for group in numbers.judged_groups(upper_name, numbers.groups):
         upper = numbers(upper_name, group)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnaudit.results.card import Answer
 from attnaudit.results.number_formats import percent
-from attnaudit.results.questions import Question
+from attnaudit.results.questions import EVIDENCE_HIT, Question
 from attnaudit.results.rules.judging import OPEN, judge, make_answer
 from attnaudit.results.rules.numbers import Numbers
 
@@ -12,11 +12,10 @@ from attnaudit.results.rules.numbers import Numbers
 def plausible(numbers: Numbers) -> Answer | None:
     """Answer from known evidence; None without any. It decides nothing about faithfulness."""
     question = Question.PLAUSIBLE
-    (name,) = question.thresholds
-    judgement = judge(numbers, question, name, groups=())
+    judgement = judge(numbers, question, EVIDENCE_HIT, groups=())
     if judgement is None:
         return None
-    findings = numbers.known(name, "evidence/mass@attention", "evidence/auprc@attention")
+    findings = numbers.known(EVIDENCE_HIT, "evidence/mass@attention", "evidence/auprc@attention")
     share = judgement.finding.relative
     because = "no better than choosing a random word"
     if share > 0:

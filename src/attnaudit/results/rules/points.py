@@ -10,7 +10,17 @@ from dataclasses import replace
 from attnaudit.results.card import Answer, Finding
 from attnaudit.results.groups import describe_group
 from attnaudit.results.number_formats import percent
-from attnaudit.results.questions import NO, PARTLY, UNKNOWN, YES, Question
+from attnaudit.results.questions import (
+    NO,
+    PARTLY,
+    TOP_WORD_AGAINST,
+    TOP_WORD_SUPPORT,
+    TOP_WORDS_CONTRAST,
+    TOP_WORDS_PLACE,
+    UNKNOWN,
+    YES,
+    Question,
+)
 from attnaudit.results.rules.judging import (
     MAX_UNDEFINED,
     OPEN,
@@ -44,14 +54,21 @@ def points(numbers: Numbers) -> Answer:
     top word may make it worse. Rank correlations, and what leave-one-out reaches, decide nothing.
     """
     question = Question.POINTS
-    carried, placed, support, against = question.thresholds
-    findings = numbers.known(carried, placed, _WITHOUT, _ONLY, support, against, *_WITNESSES)
-    contrast, place, polarity = (
-        judge(numbers, question, name) for name in (carried, placed, against)
+    findings = numbers.known(
+        TOP_WORDS_CONTRAST,
+        TOP_WORDS_PLACE,
+        _WITHOUT,
+        _ONLY,
+        TOP_WORD_SUPPORT,
+        TOP_WORD_AGAINST,
+        *_WITNESSES,
     )
+    contrast = judge(numbers, question, TOP_WORDS_CONTRAST)
+    place = judge(numbers, question, TOP_WORDS_PLACE)
+    polarity = judge(numbers, question, TOP_WORD_AGAINST)
     # A top word that does nothing is no reason for a no: words may back each other up.
-    top = judge(numbers, question, support, groups=())
-    reason = _why_unknown(numbers, contrast, carried)
+    top = judge(numbers, question, TOP_WORD_SUPPORT, groups=())
+    reason = _why_unknown(numbers, contrast)
     if contrast is None or reason is not None:
         return make_answer(question, UNKNOWN, reason or "", findings)
     judged = [contrast, *([] if place is None else [place])]
@@ -78,12 +95,12 @@ def points(numbers: Numbers) -> Answer:
     )
 
 
-def _why_unknown(numbers: Numbers, contrast: Judgement | None, name: str) -> str | None:
+def _why_unknown(numbers: Numbers, contrast: Judgement | None) -> str | None:
     """Why the top words decide nothing, or None if they do."""
-    chosen, defined = numbers.values(_CHOSEN), numbers.values(name)
+    chosen, defined = numbers.values(_CHOSEN), numbers.values(TOP_WORDS_CONTRAST)
     if chosen and defined < (1 - MAX_UNDEFINED) * chosen:
         return f"the numbers exist for only {percent(defined / chosen)} of the texts tried"
-    finding = numbers(name)
+    finding = numbers(TOP_WORDS_CONTRAST)
     if finding is not None and finding.ceiling - finding.floor <= _MIN_ROOM:
         return (
             "even the best words to leave out change little more than random ones: "

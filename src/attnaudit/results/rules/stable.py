@@ -6,7 +6,15 @@ from typing import Any
 
 from attnaudit.results.card import Answer
 from attnaudit.results.number_formats import number, percent
-from attnaudit.results.questions import PARTLY, UNKNOWN, YES, Question
+from attnaudit.results.questions import (
+    NOISE_DISTANCE,
+    PARTLY,
+    TOP_WEIGHT_KEPT,
+    TRAINING_DISTANCE,
+    UNKNOWN,
+    YES,
+    Question,
+)
 from attnaudit.results.rules.judging import (
     OPEN,
     ORDER,
@@ -30,9 +38,10 @@ _OTHERS = (
 def stable(numbers: Numbers, about: dict[str, Any]) -> Answer:
     """Answer from noise and from other trainings, the least favourable of all."""
     question = Question.STABLE
-    kept_name, moved_name, training_name = question.thresholds
-    kept, moved, training = (judge(numbers, question, name) for name in question.thresholds)
-    findings = numbers.known(kept_name, moved_name, training_name, *_OTHERS)
+    kept = judge(numbers, question, TOP_WEIGHT_KEPT)
+    moved = judge(numbers, question, NOISE_DISTANCE)
+    training = judge(numbers, question, TRAINING_DISTANCE)
+    findings = numbers.known(TOP_WEIGHT_KEPT, NOISE_DISTANCE, TRAINING_DISTANCE, *_OTHERS)
     judged: list[tuple[Judgement, str, str]] = []  # with its reason and answer
     if kept is not None and moved is not None:
         noise = min(kept, moved, key=lambda each: ORDER.index(each.answer))
@@ -41,7 +50,7 @@ def stable(numbers: Numbers, about: dict[str, Any]) -> Answer:
         judged.append((training, *_in_training(numbers, training)))
     if not judged:
         ran = next((name for name in ("noise_stability", "stability") if numbers.ran(name)), None)
-        name = training_name if ran == "stability" else kept_name
+        name = TRAINING_DISTANCE if ran == "stability" else TOP_WEIGHT_KEPT
         reason = numbers.why_unknown(ran or "noise_stability", name)
         return make_answer(question, UNKNOWN, reason, findings)
     deciding, _, answer = min(judged, key=lambda each: (ORDER.index(each[2]), each[0].is_open))
