@@ -92,8 +92,8 @@ def make_inputs(folder: Path) -> None:
 def table(series: dict[str, dict[str, Any]]) -> str:
     """One line per command."""
     lines = [
-        "| command | seconds undisturbed | kills | of them with finished work on disk | parts and "
-        "runs found by restarts | `values.parquet` |",
+        "| command | processor seconds undisturbed | kills | of them with finished work on disk | "
+        "parts and runs found by restarts | `values.parquet` |",
         "|---|---|---|---|---|---|",
     ]
     for name, done in series.items():

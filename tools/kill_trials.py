@@ -3,8 +3,8 @@
     python tools/kill_trials.py --work DIR -- attnaudit run --dataset keyword --out {out}
 
 The command runs once undisturbed, then again and again in new folders: there its whole process
-group is killed (SIGKILL) at moments spread over the length of the undisturbed run, and the same
-command is given again. What has to hold is checked after every kill and at the end:
+group is killed (SIGKILL) at moments spread over the processor time of the undisturbed run, and the
+same command is given again. What has to hold is checked after every kill and at the end:
 
 - a finished part or run is still there, and unchanged, after the next kill;
 - a folder that counts as a finished run is whole by its checksums;
@@ -40,6 +40,7 @@ from attnaudit.results.checksums import verify_folder
 
 OUT = "{out}"
 VALUES = "values.parquet"
+_LOOK_EVERY = 0.03  # seconds
 
 
 @dataclass
@@ -67,12 +68,16 @@ class Trial:
             return subprocess.Popen(given, stdout=stream, stderr=stream, start_new_session=True)
 
     def kill_after(self, seconds: float) -> int | None:
-        """Start the command and kill its group; its exit code if it ended before that."""
+        """Start the command and kill its group; its exit code if it ended before that.
+
+        seconds : of processor time of the group, which other work does not stretch.
+        """
         process = self.start()
-        try:
-            return process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            pass
+        while group_seconds(process.pid) < seconds:
+            try:
+                return process.wait(_LOOK_EVERY)
+            except subprocess.TimeoutExpired:
+                continue
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         return None
@@ -162,19 +167,31 @@ def moments(count: int, first: float, length: float, draw: random.Random) -> lis
     return found
 
 
+def group_seconds(group: int) -> float:
+    """Processor seconds of all processes of a group, and of their children that have ended."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text(encoding="utf-8").rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(fields[2]) == group:
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def undisturbed(trial: Trial) -> tuple[float, float]:
-    """Run a command that nobody kills: seconds to its first finished file, and in all."""
-    started = time.monotonic()
+    """Run a command that nobody kills: processor seconds to its first finished file, and in all."""
     process = trial.start()
-    first = None
+    first, length = None, 0.0
     while process.poll() is None:
-        time.sleep(0.05)
+        time.sleep(_LOOK_EVERY)
+        length = max(length, group_seconds(process.pid))
         if first is None and any(
             _counts(path) and (path.name == VALUES or _is_part(path))
             for path in trial.folder.rglob("*.parquet")
         ):
-            first = time.monotonic() - started
-    length = time.monotonic() - started
+            first = length
     if process.returncode != 0:
         raise SystemExit(
             f"The undisturbed command ended with exit code {process.returncode}, see {trial.log}."

@@ -22,7 +22,7 @@ from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder,
 from attnaudit.auditing.jobs.text_examples import (
     TEXTS,
     TOKENS_PER_SHARD,
-    TextExample,
+    OwnExamples,
     batches_by,
 )
 from attnaudit.auditing.jobs.text_worker import SavedModels
@@ -35,12 +35,11 @@ from attnaudit.core.errors import InputError, OutputError
 from attnaudit.core.output_files import check_file
 from attnaudit.core.output_folders import check_folder
 from attnaudit.core.tasks import Workers, as_workers
-from attnaudit.data.audit_texts import OwnText
 from attnaudit.data.reading.option_names import Spelling, in_python
 from attnaudit.data.text_sources import STDIN, read_sources
+from attnaudit.data.text_spool import TextSpool
 from attnaudit.models.huggingface.decision import Verbalisers
 from attnaudit.models.huggingface.own_batches import sample_texts, with_class_names
-from attnaudit.models.huggingface.text_batch import numbered_ids
 from attnaudit.results.results import Results
 from attnaudit.results.run_log import recording
 from attnaudit.results.store import load_results, save_results, versions
@@ -186,6 +185,7 @@ def audit_files(
             skip_bad=skip_bad,
             spell=spell,
             scores=scores_columns,
+            spool=TextSpool(),
         )
         rows = len(texts) + bad.count
         say(summary)
@@ -202,11 +202,12 @@ def audit_files(
                 battery, audits=audited, measures=measured, explanations=tuple(compared)
             )
         size = tokens_per_shard or TOKENS_PER_SHARD
-        source = ExampleSource(_examples(chosen, tokens, names), TEXTS, batches_by(model), size)
+        examples = OwnExamples(chosen, tokens, names)
+        source = ExampleSource(examples, TEXTS, batches_by(model), size)
         check_other_models(model, battery.other_models, source.to_batches(source.examples[:1])[0])
         if on_message is not None:
             log.phase("estimating the time")
-            say(estimate_time(battery, source.examples, source.to_batches))
+            say(estimate_time(battery, examples, source.to_batches, tokens))
         log.phase("audit")
         about = {
             "file": ", ".join(_shown(place) for place in places),
@@ -263,13 +264,3 @@ def _with(choices: ExplanationChoice, given: Mapping[str, Any]) -> Mapping[str, 
 def _parts(out: str | Path | None, parts: str | None) -> str | Path | None:
     """Where parts are kept: as asked, or next to the results; None for a temporary folder."""
     return parts or (None if out is None else parts_folder(Path(out)))
-
-
-def _examples(
-    texts: Sequence[OwnText], tokens: Sequence[int], names: Sequence[str]
-) -> list[TextExample]:
-    number = {name: index for index, name in enumerate(names)}
-    return [
-        TextExample(name, text.text, None if text.label is None else number[text.label], size)
-        for name, text, size in zip(numbered_ids(len(texts)), texts, tokens, strict=True)
-    ]

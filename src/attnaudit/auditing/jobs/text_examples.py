@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from attnaudit.auditing.jobs.example_files import RowFormat
 from attnaudit.core.contract import Batch
+from attnaudit.data.audit_texts import OwnText
+from attnaudit.models.huggingface.text_batch import numbered_ids
 
 TOKENS_PER_SHARD = 2**12  # of a transformer: about a minute of work
 
@@ -20,6 +22,34 @@ class TextExample(NamedTuple):
     text: str | tuple[str, str]
     label: int | None
     tokens: int
+
+
+class OwnExamples(Sequence[TextExample]):
+    """The user's texts as examples, each made when it is asked for: texts need not be in memory.
+
+    Parameters
+    ----------
+    texts : with labels that are names of classes, or None.
+    tokens : the number of tokens of each.
+    names : of the classes.
+    """
+
+    def __init__(
+        self, texts: Sequence[OwnText], tokens: Sequence[int], names: Sequence[str]
+    ) -> None:
+        self._texts, self._tokens = texts, tokens
+        self._ids = numbered_ids(len(texts))
+        self._number = {name: index for index, name in enumerate(names)}
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        text = self._texts[index]
+        label = None if text.label is None else self._number[text.label]
+        return TextExample(self._ids[index], text.content(), label, self._tokens[index])
 
 
 def _to_columns(example: TextExample) -> dict[str, Any]:
