@@ -114,6 +114,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder for all outputs")
     parser.add_argument("--kills", type=int, default=20, help="per command")
     parser.add_argument("--only", help="name of one command")
+    parser.add_argument("--trials", type=int, help="per command, in this call; the next goes on")
     given = parser.parse_args()
     inputs = given.work / "inputs"
     if not (inputs / "grid.toml").is_file():
@@ -126,7 +127,7 @@ def main() -> None:
         command = [sys.executable, "-m", "attnaudit"]
         command += [word.replace(INPUTS, str(inputs)) for word in words]
         work = given.work / f"series-{number}"
-        series[name] = run_trials(command, work, kills=given.kills, seed=number)
+        series[name] = run_trials(command, work, kills=given.kills, seed=number, most=given.trials)
     print(f"\n{table(series)}")
     (given.work / "series.json").write_text(json.dumps(series, indent=1) + "\n", encoding="utf-8")
     sys.exit(any(trial["problems"] for done in series.values() for trial in done["trials"]))

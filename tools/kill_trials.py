@@ -40,7 +40,7 @@ from attnaudit.results.checksums import verify_folder
 
 OUT = "{out}"
 VALUES = "values.parquet"
-_LOOK_EVERY = 0.03  # seconds
+_LOOK_EVERY = 0.1  # seconds
 
 
 @dataclass
@@ -200,7 +200,13 @@ def undisturbed(trial: Trial) -> tuple[float, float]:
 
 
 def run_trials(
-    command: Sequence[str], work: Path, *, kills: int = 20, per_trial: int = 4, seed: int = 0
+    command: Sequence[str],
+    work: Path,
+    *,
+    kills: int = 20,
+    per_trial: int = 4,
+    seed: int = 0,
+    most: int | None = None,
 ) -> dict[str, Any]:
     """Kill a command in new folders until it was killed often enough, and compare its values.
 
@@ -211,6 +217,7 @@ def run_trials(
     kills : in all.
     per_trial : kills of one output folder.
     seed : of the moments.
+    most : trials of this call; the next one goes on.
 
     Returns
     -------
@@ -230,7 +237,8 @@ def run_trials(
         done["values"] = len(whole.values())
     print(f"undisturbed: {done['seconds']:.1f} s, {done['values']} values.parquet")
     print(f"{'trial':>5} {'kill':>4} {'moment':>8} {'parts':>5} {'runs':>5}  outcome", flush=True)
-    while done["waiting"]:
+    last = None if most is None else len(done["trials"]) + most
+    while done["waiting"] and len(done["trials"]) != last:
         number = len(done["trials"]) + 1
         trial = Trial(list(command), work / f"trial-{number}", log)
         shutil.rmtree(trial.folder, ignore_errors=True)  # of a series that was stopped
@@ -250,6 +258,8 @@ def run_trials(
             print(f"      {problem}", flush=True)
         done["trials"].append({"kills": killed, "finished": outcome, "problems": trial.problems})
         done["waiting"] = done["waiting"][len(killed) :]
+        if not killed:  # it always ends before this moment
+            done["waiting"][0] *= 0.9
         if not trial.problems:
             shutil.rmtree(trial.folder)
         state.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")

@@ -108,7 +108,7 @@ def _of_table(table: Table, bad: BadRows, options: dict[str, Any]) -> TextsRead:
         if options.get(name) is not None:
             raise InputError(f"{table.where}: a {name} is for csv and text files. Leave it out.")
     wanted = {name: options.get(name) for name in ("text", "label", "pair")}
-    more = {"scores": options.get("scores", ()), "spool": options.get("spool")}
+    more: dict[str, Any] = {"scores": options.get("scores", ()), "spool": options.get("spool")}
     return texts_of_table(table, **wanted, bad=bad, **more)
 
 

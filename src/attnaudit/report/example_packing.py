@@ -17,7 +17,7 @@ from attnaudit.results.results import Results
 # Smaller differences are float32 rounding of the model; with a larger one, readout and attention do
 # not determine the prediction.
 _TOLERANCE = 1e-3
-AT_ONCE = 50  # examples that are packed together
+_MOST_AT_ONCE, _WORDS_AT_ONCE = 500, 2**16  # examples that are packed together
 _STEPS = 65534  # of a measure's scale; 65535 stands for "undefined"
 # name in the page -> audit, measure, metric
 _SORTED_BY = {
@@ -99,11 +99,13 @@ class ExamplePacker:
         self._numbers = SortNumbers(results)
         frame = results.examples
         self._columns = {str(name): frame[name].to_numpy(dtype=object) for name in frame}
+        longest = max(map(len, self._columns.get("tokens", ())), default=0)
+        self._at_once = min(_MOST_AT_ONCE, max(1, _WORDS_AT_ONCE // max(1, longest)))
 
     def pack(self, chosen: Sequence[int] | np.ndarray) -> Iterator[dict[str, Any]]:
         """The examples with these line numbers, in this order."""
-        for start in range(0, len(chosen), AT_ONCE):
-            lines = chosen[start : start + AT_ONCE]
+        for start in range(0, len(chosen), self._at_once):
+            lines = chosen[start : start + self._at_once]
             columns = {name: column[lines].tolist() for name, column in self._columns.items()}
             yield from _packed(columns, self._numbers)
 
@@ -134,7 +136,7 @@ def _packed(columns: dict[str, list[Any]], numbers: SortNumbers) -> Iterator[Any
             "label": int(columns["label"][index]),
             "predicted": int(columns["predicted"][index]),
             "probs": shares[index],
-            "tokens": list(tokens),
+            "tokens": tokens.tolist() if isinstance(tokens, np.ndarray) else list(tokens),
             "evidence": None if evidence is None else np.flatnonzero(evidence).tolist(),
             "rows": int(attention.lengths[index]) // len(tokens) if len(tokens) else 0,
             "attention": weights[index],
@@ -192,20 +194,25 @@ def _readouts(
     weight lies on items that are not shown.
     """
     readouts: list[str | None] = [None] * len(candidates)
-    for index, stored in enumerate(columns["readout"]):
-        weights = attention.at(index)
-        if stored is None or len(weights) != len(columns["tokens"][index]) or not len(weights):
-            continue
-        probs = np.asarray(columns["probs"][index], dtype=float)
-        table = np.asarray(stored, dtype=float).reshape(len(weights), len(probs))
-        if len(candidates[index]) < len(probs):
-            table, probs = table[:, candidates[index]], probs[candidates[index]]
-        logits = (weights / weights.sum() @ table).tolist()
-        powers = [math.exp(logit - max(logits)) for logit in logits]
-        total = sum(powers)
-        errors = [abs(power / total - share) for power, share in zip(powers, probs, strict=True)]
-        if all(error < _TOLERANCE for error in errors):
-            readouts[index] = packed(table)
+    # Texts of the same length, and with the same candidates, are computed together.
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for index, (stored, tokens) in enumerate(
+        zip(columns["readout"], columns["tokens"], strict=True)
+    ):
+        if stored is not None and attention.lengths[index] == len(tokens) > 0:
+            alike.setdefault((len(tokens), *candidates[index]), []).append(index)
+    for (items, *classes), lines in alike.items():
+        probs = np.array([columns["probs"][index] for index in lines], dtype=float)
+        stored = np.array([columns["readout"][index] for index in lines], dtype=float)
+        tables = stored.reshape(len(lines), items, probs.shape[1])[:, :, classes]
+        weights = np.array([attention.at(index) for index in lines])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            logits = ((weights / weights.sum(1, keepdims=True))[:, None] @ tables)[:, 0]
+            powers = np.exp(logits - logits.max(1, keepdims=True, initial=-np.inf))
+            errors = np.abs(powers / powers.sum(1, keepdims=True) - probs[:, classes])
+        for index, table, error in zip(lines, tables, errors, strict=True):
+            if classes and (error < _TOLERANCE).all():
+                readouts[index] = packed(table)
     return readouts
 
 

@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 
 from attnaudit.report.charts.kept_scores import kept_scores
-from attnaudit.report.example_packing import AT_ONCE, ExamplePacker
+from attnaudit.report.example_packing import ExamplePacker
 from attnaudit.results.results import Results
 
 MOST = 200
+_AT_ONCE = 50  # examples that are packed before the budget is looked at again
 _LEAST_EXAMPLE, _LEAST_SCORE = 200, 40  # bytes of the names in an example, and in one of its scores
 
 
@@ -44,8 +45,8 @@ def example_data(results: Results, *, budget: int, most: int = MOST) -> dict[str
     packer = ExamplePacker(results)
     order = _in_turn(results.examples)
     least = _least_bytes(results.examples)[order]
-    for start in range(0, len(order), AT_ONCE):
-        part = slice(start, start + AT_ONCE)
+    for start in range(0, len(order), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
         fitting = order[part][least[part] <= budget - spent]
         for example in packer.pack(fitting):
             if len(chosen) == most:

@@ -39,8 +39,8 @@ def as_json(content: Any) -> Markup:
     return Markup(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
-def _dumps(content: Any) -> str:
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+# Made once: `json.dumps` makes one for every call that has options.
+_dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def with_visible_turns(value: Any) -> Any:

@@ -191,14 +191,28 @@ def _unequal(frame: pd.DataFrame, classes: int) -> list[str]:
                 and ((numbers := _numbers(stored)) is None or len(numbers) != size)
             ):
                 return [name]
-        sizes = (count, len(attention))
-        for score in scores:
-            if not (isinstance(score, dict) and isinstance(score.get("measure"), str)):
-                return ["scores"]
-            numbers = _numbers(score.get("values"))
-            if numbers is None or len(numbers) not in sizes:
-                return ["scores"]
+        if not _are_scores(scores, (count, len(attention))):
+            return ["scores"]
     return []
+
+
+def _are_scores(scores: Any, sizes: tuple[int, int]) -> bool:
+    """Whether these are scores with names, each of one of these lengths."""
+    try:
+        arrays = [score["values"] for score in scores if type(score["measure"]) is str]
+        kinds = {(type(array), array.dtype.char, array.shape) for array in arrays}
+    except (TypeError, KeyError, IndexError, AttributeError):
+        kinds, arrays = set(), []
+    fitting = {(np.ndarray, "d", (size,)) for size in sizes}
+    if len(arrays) == len(scores) and kinds <= fitting:  # nearly always, and quick to see
+        return True
+    for score in scores:
+        if not (isinstance(score, dict) and isinstance(score.get("measure"), str)):
+            return False
+        numbers = _numbers(score.get("values"))
+        if numbers is None or len(numbers) not in sizes:
+            return False
+    return True
 
 
 def _numbers(values: Any) -> np.ndarray | None:
