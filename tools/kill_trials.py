@@ -3,28 +3,35 @@
     python tools/kill_trials.py --work DIR -- attnaudit run --dataset keyword --out {out}
 
 The command runs once undisturbed, then again and again in new folders: there its whole process
-group is killed (SIGKILL) at moments spread over the length of the undisturbed run, and the same
-command is given again. What has to hold is checked after every kill and at the end:
+group is killed (SIGKILL) at moments spread over the processor time of the undisturbed run, and the
+same command is given again. What has to hold is checked after every kill and at the end:
 
 - a finished part or run is still there, and unchanged, after the next kill;
 - a folder that counts as a finished run is whole by its checksums;
 - the last command succeeds, and every values.parquet has the bytes of the undisturbed run;
 - no parts are left (drafts go when the next writer of the folder finds them old).
 
-Prints a table with a line per kill, and ends with exit code 1 if anything did not hold.
+A quarter of the moments is before the first finished file of the undisturbed run appeared, the
+others after it, so that most kills hit finished work. Prints a table with a line per kill, and
+ends with exit code 1 if anything did not hold. Given again with the same --work, it goes on with
+the trial at which it was stopped. `tools/kill_series.py` does all this for several commands.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from attnaudit.core import temporary
 from attnaudit.core.errors import InputError
@@ -33,6 +40,7 @@ from attnaudit.results.checksums import verify_folder
 
 OUT = "{out}"
 VALUES = "values.parquet"
+_LOOK_EVERY = 0.1  # seconds
 
 
 @dataclass
@@ -60,18 +68,22 @@ class Trial:
             return subprocess.Popen(given, stdout=stream, stderr=stream, start_new_session=True)
 
     def kill_after(self, seconds: float) -> int | None:
-        """Start the command and kill its group; its exit code if it ended before that."""
+        """Start the command and kill its group; its exit code if it ended before that.
+
+        seconds : of processor time of the group, which other work does not stretch.
+        """
         process = self.start()
-        try:
-            return process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            pass
+        while group_seconds(process.pid) < seconds:
+            try:
+                return process.wait(_LOOK_EVERY)
+            except subprocess.TimeoutExpired:
+                continue
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         return None
 
-    def look(self) -> str:
-        """Check what is there now; a text that counts it."""
+    def look(self) -> tuple[int, int]:
+        """Check what is there now; how many finished parts and runs there are."""
         now = {path: _stamp(path) for path in self.folder.rglob("*.parquet") if _counts(path)}
         for path, stamp in self.kept.items():
             if path.name == VALUES and now.get(path) != stamp:
@@ -84,7 +96,7 @@ class Trial:
         runs = [path.parent for path in now if path.name == VALUES]
         for run in runs:
             self.check(run)
-        return f"{len(parts):5d} {len(runs):5d}"
+        return len(parts), len(runs)
 
     def check(self, run: Path) -> None:
         """A folder that counts as a finished run must be whole."""
@@ -139,61 +151,136 @@ def _counts(path: Path) -> bool:
     return not any(temporary.is_temporary(each) for each in (path, *path.parents))
 
 
-def moments(count: int, length: float, draw: random.Random) -> list[float]:
-    """Random moments in a random order, one in each of `count` equal pieces of the length.
+def moments(count: int, first: float, length: float, draw: random.Random) -> list[float]:
+    """Random moments in a random order: a quarter before `first`, the others from it to `length`.
 
-    >>> sorted(int(each) for each in moments(4, 4.0, random.Random(0)))
+    One in each of as many equal pieces of either time.
+
+    >>> sorted(int(each) for each in moments(4, 1.0, 4.0, random.Random(0)))
     [0, 1, 2, 3]
     """
-    found = [length * (piece + draw.random()) / count for piece in range(count)]
+    early = count // 4
+    late = count - early
+    found = [first * (piece + draw.random()) / early for piece in range(early)]
+    found += [first + (length - first) * (piece + draw.random()) / late for piece in range(late)]
     draw.shuffle(found)
     return found
 
 
-def undisturbed(trial: Trial) -> tuple[dict[str, bytes], float]:
-    """The values, and the seconds, of a command that nobody kills."""
-    started = time.monotonic()
-    code = trial.start().wait()
-    if code != 0:
-        raise SystemExit(f"The undisturbed command ended with exit code {code}, see {trial.log}.")
-    return trial.values(), time.monotonic() - started
+def group_seconds(group: int) -> float:
+    """Processor seconds of all processes of a group, and of their children that have ended."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text(encoding="utf-8").rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(fields[2]) == group:
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def undisturbed(trial: Trial) -> tuple[float, float]:
+    """Run a command that nobody kills: processor seconds to its first finished file, and in all."""
+    process = trial.start()
+    first, length = None, 0.0
+    while process.poll() is None:
+        time.sleep(_LOOK_EVERY)
+        length = max(length, group_seconds(process.pid))
+        if first is None and any(
+            _counts(path) and (path.name == VALUES or _is_part(path))
+            for path in trial.folder.rglob("*.parquet")
+        ):
+            first = length
+    if process.returncode != 0:
+        raise SystemExit(
+            f"The undisturbed command ended with exit code {process.returncode}, see {trial.log}."
+        )
+    return first or length, length
+
+
+def run_trials(
+    command: Sequence[str],
+    work: Path,
+    *,
+    kills: int = 20,
+    per_trial: int = 4,
+    seed: int = 0,
+    most: int | None = None,
+) -> dict[str, Any]:
+    """Kill a command in new folders until it was killed often enough, and compare its values.
+
+    Parameters
+    ----------
+    command : with `OUT` where the output folder goes.
+    work : folder for all outputs, and for `trials.json`, from which a stopped call goes on.
+    kills : in all.
+    per_trial : kills of one output folder.
+    seed : of the moments.
+    most : trials of this call; the next one goes on.
+
+    Returns
+    -------
+    `seconds`, `first` and `values` of the undisturbed run; `trials`, each with its `kills`
+    (`moment`, and `parts` and `runs` finished by then), `finished` and `problems`.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    log, state = work / "commands.log", work / "trials.json"
+    whole = Trial(list(command), work / "undisturbed", log)
+    if state.is_file():
+        done = json.loads(state.read_text(encoding="utf-8"))
+    else:
+        shutil.rmtree(whole.folder, ignore_errors=True)
+        first, length = undisturbed(whole)
+        done = {"command": list(command), "first": first, "seconds": length, "trials": []}
+        done["waiting"] = moments(kills, first, length, random.Random(seed))
+        done["values"] = len(whole.values())
+    print(f"undisturbed: {done['seconds']:.1f} s, {done['values']} values.parquet")
+    print(f"{'trial':>5} {'kill':>4} {'moment':>8} {'parts':>5} {'runs':>5}  outcome", flush=True)
+    last = None if most is None else len(done["trials"]) + most
+    while done["waiting"] and len(done["trials"]) != last:
+        number = len(done["trials"]) + 1
+        trial = Trial(list(command), work / f"trial-{number}", log)
+        shutil.rmtree(trial.folder, ignore_errors=True)  # of a series that was stopped
+        killed: list[dict[str, Any]] = []
+        code = None
+        for moment in done["waiting"][:per_trial]:
+            code = trial.kill_after(moment)
+            if code is not None:  # it was faster than the undisturbed run: a new folder
+                break
+            parts, runs = trial.look()
+            killed.append({"moment": round(moment, 2), "parts": parts, "runs": runs})
+            shown = f"{number:5d} {len(killed):4d} {moment:7.1f}s {parts:5d} {runs:5d}"
+            print(f"{shown}  killed", flush=True)
+        outcome = trial.finish(whole.values(), code)
+        print(f"{number:5d} {'':4} {'':8} {'':11}  finished: {outcome}", flush=True)
+        for problem in trial.problems:
+            print(f"      {problem}", flush=True)
+        done["trials"].append({"kills": killed, "finished": outcome, "problems": trial.problems})
+        done["waiting"] = done["waiting"][len(killed) :]
+        if not killed:  # it always ends before this moment
+            done["waiting"][0] *= 0.9
+        if not trial.problems:
+            shutil.rmtree(trial.folder)
+        state.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
+    return done
 
 
 def main() -> None:
     """Read the arguments, run the trials, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--work", type=Path, required=True, help="new folder for all outputs")
+    parser.add_argument("--work", type=Path, required=True, help="folder for all outputs")
     parser.add_argument("--kills", type=int, default=20, help="in all")
     parser.add_argument("--per-trial", type=int, default=4, help="kills of one output folder")
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
     parser.add_argument("command", nargs="+", help=f"with {OUT} for the output folder")
     given = parser.parse_args()
-    given.work.mkdir(parents=True)
-    log = given.work / "commands.log"
-    expected, length = undisturbed(Trial(given.command, given.work / "undisturbed", log))
-    print(f"undisturbed: {length:.1f} s, {len(expected)} values.parquet")
-    print(f"{'trial':>5} {'kill':>4} {'moment':>8} {'parts':>5} {'runs':>5}  outcome", flush=True)
-    waiting = moments(given.kills, length, random.Random(given.seed))
-    number = kills = bad = 0
-    while waiting:
-        number += 1
-        trial = Trial(given.command, given.work / f"trial-{number}", log)
-        code = None
-        for _ in range(given.per_trial):
-            if not waiting:
-                break
-            code = trial.kill_after(waiting[-1])
-            if code is not None:  # it was faster than the undisturbed run: a new folder
-                break
-            kills += 1
-            moment = waiting.pop()
-            print(f"{number:5d} {kills:4d} {moment:7.1f}s {trial.look()}  killed", flush=True)
-        outcome = trial.finish(expected, code)
-        print(f"{number:5d} {'':4} {'':8} {'':11}  finished: {outcome}", flush=True)
-        for problem in trial.problems:
-            print(f"      {problem}", flush=True)
-        bad += bool(trial.problems)
-    print(f"{kills} kills in {number} trials; {bad} with problems")
+    done = run_trials(
+        given.command, given.work, kills=given.kills, per_trial=given.per_trial, seed=given.seed
+    )
+    bad = sum(bool(trial["problems"]) for trial in done["trials"])
+    kills = sum(len(trial["kills"]) for trial in done["trials"])
+    print(f"{kills} kills in {len(done['trials'])} trials; {bad} with problems")
     sys.exit(bad > 0)
 
 

@@ -88,7 +88,19 @@ def test_a_report_holds_the_values_of_two_runs_at_most(
     made = report(runs, tmp_path / "page.html", site=tmp_path / "site" if site else None)
     assert made.runs == reader.opened == RUNS
     assert reader.most <= 2  # that of the run before, until it is replaced
+    assert 1 < reader.largest <= 80  # the columns of one small audit
+
+
+def test_the_columns_of_a_large_audit_are_read_one_by_one(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report(runs, tmp_path / "together.html")
+    monkeypatch.setattr("attnaudit.report.column_view._READ_TOGETHER", 79)  # of 80 examples
+    reader = Reader(monkeypatch)
+    report(runs, tmp_path / "page.html")
     assert reader.largest == 1  # columns of one attention row
+    pages = [(tmp_path / name).read_bytes() for name in ("together.html", "page.html")]
+    assert pages[0] == pages[1]
 
 
 def test_tables_hold_the_values_of_a_few_runs(

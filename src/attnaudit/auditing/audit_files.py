@@ -23,8 +23,8 @@ from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder,
 from attnaudit.auditing.jobs.text_examples import (
     TEXTS,
     TOKENS_PER_SHARD,
+    OwnExamples,
     batches_by,
-    text_examples,
 )
 from attnaudit.auditing.jobs.text_worker import SavedModels
 from attnaudit.auditing.other_models import check_other_models
@@ -38,6 +38,7 @@ from attnaudit.core.output_folders import check_folder
 from attnaudit.core.tasks import Workers, as_workers
 from attnaudit.data.reading.option_names import Spelling, in_python
 from attnaudit.data.text_sources import read_sources, source_name
+from attnaudit.data.text_spool import TextSpool
 from attnaudit.models.huggingface.decision import Verbalisers
 from attnaudit.models.huggingface.own_batches import sample_texts, with_class_names
 from attnaudit.results.results import Results
@@ -185,6 +186,7 @@ def audit_files(
             skip_bad=skip_bad,
             spell=spell,
             scores=scores_columns,
+            spool=TextSpool(),
         )
         rows = len(texts) + bad.count
         say(summary)
@@ -195,12 +197,12 @@ def audit_files(
             given = read_scores_of(chosen, rows, scores or {}, scores_columns)
             battery = with_compared(battery, join_explanations(explanations, given))
         size = tokens_per_shard or TOKENS_PER_SHARD
-        examples = text_examples(chosen, tokens, names)
+        examples = OwnExamples(chosen, tokens, names)
         source = ExampleSource(examples, TEXTS, batches_by(model), size)
         check_other_models(model, battery.other_models, source.to_batches(source.examples[:1])[0])
         if on_message is not None:
             log.phase("estimating the time")
-            say(estimate_time(battery, source.examples, source.to_batches))
+            say(estimate_time(battery, examples, source.to_batches, tokens))
         log.phase("audit")
         about = {
             "file": ", ".join(source_name(place) for place in places),

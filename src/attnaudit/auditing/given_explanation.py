@@ -163,7 +163,7 @@ def read_scores_of(
     files : name -> path.
     columns : names of columns, whose values are in `OwnText.scores`.
     """
-    ids, texts = numbered_ids(len(chosen)), [each.text for each in chosen]
+    ids, texts = numbered_ids(len(chosen)), [each.content() for each in chosen]
     numbers = [int(each.example_id.rpartition("/")[2]) for each in chosen]
     given = {}
     for name, path in files.items():

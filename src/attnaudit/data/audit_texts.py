@@ -18,6 +18,7 @@ from attnaudit.data.reading.row_errors import BadRows, RowError
 from attnaudit.data.reading.streams import printable
 from attnaudit.data.reading.tables import Table, file_table
 from attnaudit.data.reading.text_values import text_value
+from attnaudit.data.text_spool import SpooledText, Text, TextSpool
 
 _LISTED = 5  # columns that were not read, listed in the summary
 
@@ -27,10 +28,14 @@ class OwnText:
     """One text, or pair of texts, with its label if there is one."""
 
     example_id: str
-    text: str | tuple[str, str]
+    text: Text | SpooledText
     label: Any = None
     where: str = ""  # file and line, for errors
     scores: tuple[Any, ...] = ()  # of the columns of scores that were asked for
+
+    def content(self) -> Text:
+        """The text itself, also if it is not in memory."""
+        return self.text.read() if isinstance(self.text, SpooledText) else self.text
 
 
 class TextsRead(NamedTuple):
@@ -81,6 +86,7 @@ def read_texts(
     spell: Spelling = in_command,
     scores: Sequence[str] = (),
     bad: BadRows | None = None,
+    spool: TextSpool | None = None,
 ) -> TextsRead:
     """Read the texts of a csv, tsv, jsonl, json or parquet file, one per row.
 
@@ -101,11 +107,15 @@ def read_texts(
         Columns that hold the scores of the words, to be read as they are.
     bad : BadRows, optional
         Counts bad rows with those of other files, as it says, instead of `skip_bad` and `spell`.
+    spool : TextSpool, optional
+        Where texts are kept; in memory if omitted.
     """
     if bad is None:
         bad = BadRows(skip=skip_bad, spell=spell, can_skip=spell is not in_python)
     table = file_table(Path(path), bad, delimiter=delimiter, encoding=encoding)
-    return texts_of_table(table, text=text, label=label, pair=pair, bad=bad, scores=scores)
+    return texts_of_table(
+        table, text=text, label=label, pair=pair, bad=bad, scores=scores, spool=spool
+    )
 
 
 def texts_of_table(
@@ -116,6 +126,7 @@ def texts_of_table(
     pair: str | None,
     bad: BadRows,
     scores: Sequence[str] = (),
+    spool: TextSpool | None = None,
 ) -> TextsRead:
     """Read the texts of any table; arguments are those of `read_texts`."""
     for column in scores:
@@ -124,7 +135,7 @@ def texts_of_table(
                 f"{table.where}: there is no column {column!r} with scores; its columns are "
                 f"{', '.join(map(printable, table.columns))}."
             )
-    return _texts_of(table, text, label, pair, bad, scores)
+    return _texts_of(table, text, label, pair, bad, scores, spool)
 
 
 def texts_in_memory(
@@ -147,10 +158,11 @@ def _texts_of(
     pair: str | None,
     bad: BadRows,
     scores: Sequence[str] = (),
+    spool: TextSpool | None = None,
 ) -> TextsRead:
     columns = model_columns(text, pair, label, table.columns, table.where, table.head, bad.spell)
     with counter(f"Reading {table.where}") as advance:
-        texts = list(_texts(table, columns, bad, advance, scores))
+        texts = list(_texts(table, columns, bad, advance, scores, spool))
     if not texts:
         skipped = (
             f" {bad.count:,} rows were skipped, the first: {bad.messages[0]}" if bad.count else ""
@@ -161,7 +173,12 @@ def _texts_of(
 
 
 def _texts(
-    table: Table, columns: ModelColumns, bad: BadRows, advance: Any, scores: Sequence[str]
+    table: Table,
+    columns: ModelColumns,
+    bad: BadRows,
+    advance: Any,
+    scores: Sequence[str],
+    spool: TextSpool | None,
 ) -> Iterator[OwnText]:
     wanted = list(dict.fromkeys([*columns.named().values(), *scores]))
     for number, (where, row) in enumerate(table.rows(wanted)):
@@ -178,9 +195,10 @@ def _texts(
                     f"To read no labels at all, write {bad.spell('label', '')}.",
                     reason="no label",
                 )
+            content: Text = first if second is None else (first, second)
             yield OwnText(
                 f"row/{number}",
-                first if second is None else (first, second),
+                content if spool is None else spool.keep(content),
                 value,
                 where,
                 tuple(row.get(column) for column in scores),

@@ -8,6 +8,8 @@ from attnaudit.results.audit_names import bare, resolve_audit_name
 from attnaudit.results.rows import mean_over_rows
 from attnaudit.results.value_columns import Key, ValueColumns
 
+_READ_TOGETHER = 2**18  # numbers of one audit that are read at once; more are read by column
+
 
 class Columns:
     """columns("agreement", "gradient", "tau") -> (examples,), or None if it is not stored.
@@ -26,10 +28,25 @@ class Columns:
         for key in values.keys:
             if key[0] in bare_names:
                 self._rows.setdefault((bare_names[key[0]], *key[1:3]), []).append(key)
+        self._audits: dict[str, dict[Key, np.ndarray] | None] = {}
 
     def __call__(self, audit: str, measure: str, metric: str) -> np.ndarray | None:
         rows = self._rows.get((audit, measure, metric))
-        return None if rows is None else mean_over_rows(self._values.matrix(rows))
+        if rows is None:
+            return None
+        if audit not in self._audits:
+            self._audits[audit] = self._read_audit(audit)
+        together = self._audits[audit]
+        if together is None:
+            return mean_over_rows(self._values.matrix(rows))
+        return mean_over_rows(np.column_stack([together[key] for key in rows]))
+
+    def _read_audit(self, audit: str) -> dict[Key, np.ndarray] | None:
+        """All columns of an audit, if they are small: one read is quicker than one for each."""
+        keys = [key for (name, *_), rows in self._rows.items() if name == audit for key in rows]
+        if len(keys) * len(self.ids) > _READ_TOGETHER:
+            return None
+        return dict(zip(keys, self._values.matrix(keys).T, strict=True))
 
     def measures(self, audit: str, metric: str) -> list[str]:
         """The measures that have this metric, in the order they were computed."""

@@ -12,11 +12,11 @@ import pandas as pd
 
 from attnaudit.core.id_order import id_hash
 from attnaudit.report.charts.kept_scores import kept_scores
-from attnaudit.report.example_packing import SortNumbers, packed_examples
+from attnaudit.report.example_packing import ExamplePacker
 from attnaudit.results.results import Results
 
 MOST = 200
-_AT_ONCE = 50  # examples that are packed together
+_AT_ONCE = 50  # examples that are packed before the budget is looked at again
 _LEAST_EXAMPLE, _LEAST_SCORE = 200, 40  # bytes of the names in an example, and in one of its scores
 
 
@@ -42,13 +42,13 @@ def example_data(results: Results, *, budget: int, most: int = MOST) -> dict[str
     """
     chosen: list[dict[str, Any]] = []
     spent = 0
-    numbers = SortNumbers(results)
+    packer = ExamplePacker(results)
     order = _in_turn(results.examples)
     least = _least_bytes(results.examples)[order]
     for start in range(0, len(order), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         fitting = order[part][least[part] <= budget - spent]
-        for example in packed_examples(results.examples.iloc[fitting], numbers):
+        for example in packer.pack(fitting):
             if len(chosen) == most:
                 break
             size = len(json.dumps(example, ensure_ascii=False).encode("utf-8", errors="replace"))
@@ -62,11 +62,7 @@ def example_data(results: Results, *, budget: int, most: int = MOST) -> dict[str
 
 def all_examples(results: Results) -> Iterator[dict[str, Any]]:
     """Every stored example, in the order of `example_data`: for a site of many pages."""
-    numbers = SortNumbers(results)
-    order = _in_turn(results.examples)
-    for start in range(0, len(order), _AT_ONCE):
-        part = results.examples.iloc[order[start : start + _AT_ONCE]]
-        yield from packed_examples(part, numbers)
+    yield from ExamplePacker(results).pack(_in_turn(results.examples))
 
 
 def _rule(embedded: int, stored: int, results: Results) -> str:

@@ -21,6 +21,9 @@ from markupsafe import Markup
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 # Turn the writing direction of everything after them, numbers of ours included.
 _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# Between these, the powers of ten by which a number is scaled are exact.
+_LEAST_SCALED, _MOST_SCALED = 1e-12, 1e12
+_NEAR_HALF = 1e-6  # of a step: far more than the scaling can err
 _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -36,8 +39,8 @@ def as_json(content: Any) -> Markup:
     return Markup(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
-def _dumps(content: Any) -> str:
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+# Made once: `json.dumps` makes one for every call that has options.
+_dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def with_visible_turns(value: Any) -> Any:
@@ -79,6 +82,41 @@ def rounded(value: Any, digits: int = 4) -> float | None:
     """
     number = float(value)
     return float(f"{number:.{digits}g}") if math.isfinite(number) else None
+
+
+def rounded_all(values: np.ndarray, digits: int = 4) -> list[float | None]:
+    """`rounded` of each of many numbers: the same in less time.
+
+    A number is scaled to an integer of so many digits, and divided again. Both integers are exact
+    and the division rounds correctly, as reading the digits does; the few numbers for which the
+    scaling could round to the other side are rounded one by one.
+
+    Parameters
+    ----------
+    values : (n,)
+    digits : significant digits, at most 9.
+
+    Examples
+    --------
+    >>> rounded_all(np.array([0.123456, np.nan, -2.00005e7, 0.0]))
+    [0.1235, None, -20000000.0, 0.0]
+    """
+    numbers = np.asarray(values, dtype=float)
+    sizes = np.abs(numbers)
+    simple = (sizes > _LEAST_SCALED) & (sizes < _MOST_SCALED)  # not for NaN
+    scaled = np.where(simple, sizes, 1.0)
+    places = digits - 1 - np.floor(np.log10(scaled)).astype(int)
+    up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
+    scaled = scaled * up / down
+    whole = np.rint(scaled)
+    simple &= np.abs(scaled - np.floor(scaled) - 0.5) > _NEAR_HALF
+    simple &= (scaled >= 10 ** (digits - 1)) & (scaled < 10**digits)
+    result: list[float | None] = np.copysign(
+        np.where(sizes, whole * down / up, 0), numbers
+    ).tolist()
+    for index in np.flatnonzero(~simple & (sizes != 0)).tolist():
+        result[index] = rounded(numbers[index], digits)
+    return result
 
 
 def _digest(script: str) -> str:

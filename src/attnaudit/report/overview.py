@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnaudit.core.paths import without_folders
-from attnaudit.report.inline_data import rounded
+from attnaudit.report.inline_data import rounded, rounded_all
 from attnaudit.report.model_words import model_words
 from attnaudit.results.card import Finding
 from attnaudit.results.number_formats import is_missing, number, with_interval
@@ -176,12 +176,17 @@ def tables(results: Results, *, by_class: bool = True) -> dict[str, Any]:
     )
     lines: dict[str, list[list[Any]]] = {}
     frame = one_line_per_metric(frame)
-    columns = (frame[name].to_numpy().tolist() for name in ("audit", *_COLUMNS))
+    columns = (_cells(frame[name].to_numpy()) for name in ("audit", *_COLUMNS))
     for audit, *cells in zip(*columns, strict=True):
-        lines.setdefault(str(audit), []).append(
-            [rounded(c) if isinstance(c, float) else c for c in cells]
-        )
+        lines.setdefault(str(audit), []).append(cells)
     return {"columns": _COLUMNS, "audits": lines}
+
+
+def _cells(column: np.ndarray) -> list[Any]:
+    """A column of a table as the page shows it: numbers with fractions rounded."""
+    if column.dtype.kind == "f":
+        return rounded_all(column)
+    return [rounded(cell) if isinstance(cell, float) else cell for cell in column.tolist()]
 
 
 def bar(finding: Finding, scales: dict[str, dict[str, list[float]]]) -> dict[str, Any] | None:

@@ -17,9 +17,10 @@ def row_effects(results: Results) -> dict[str, Any] | None:
 
     None if the run has one row, or the audit was not run.
     """
-    overall = results.summaries[
-        (results.summaries["group"] == "all") & (results.summaries["row"] >= 0)
-    ]
+    rows = results.summaries["row"]
+    if not (rows > 0).any():
+        return None
+    overall = results.summaries[(results.summaries["group"] == "all") & (rows >= 0)]
     audit = resolve_audit_name(_AUDIT, overall["audit"].astype(str).unique())
     part = overall[overall["audit"].astype(str) == audit]
     change = part[part["metric"] == _CHANGE].set_index("row")

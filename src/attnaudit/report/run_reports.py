@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from attnaudit.core.garbage import rare_collections
 from attnaudit.core.output_files import check_file, check_writable, recovery_advice
 from attnaudit.report.page import write_page_of
 from attnaudit.report.site import check_site, write_site_of
@@ -48,7 +49,7 @@ def report(
     results = StoredRuns(folders)
     if site is None:
         check_writable(Path(out).parent)
-        with recovery_advice("No page was written; the runs are unchanged."):
+        with recovery_advice("No page was written; the runs are unchanged."), rare_collections():
             return ReportOutput(*write_page_of(results, Path(out), folders=folders))
-    with recovery_advice("Pages that were written before it are complete."):
+    with recovery_advice("Pages that were written before it are complete."), rare_collections():
         return ReportOutput(*write_site_of(results, Path(site), folders=folders))

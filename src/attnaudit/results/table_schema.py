@@ -167,40 +167,56 @@ def _unequal(frame: pd.DataFrame, classes: int) -> list[str]:
 
     There is one weight per item and row, and one probability per class.
     """
-    lists = frame.drop(columns=["example_id", "query"])  # slow to iterate over, and checked
-    for line in lists.itertuples():
-        count = len(line.tokens)
-        attention = _numbers(line.attention)
-        if not all(isinstance(token, str) for token in line.tokens):
+    names = ("tokens", "attention", "probs", "scores", "furthest", "evidence", "readout")
+    # Not itertuples, which takes longer than the checks.
+    columns = (frame[name].tolist() if name in frame else [None] * len(frame) for name in names)
+    for line in zip(*columns, strict=True):
+        tokens, stored_attention, stored_probs, scores, furthest, evidence, readout = line
+        count = len(tokens)
+        attention, probs = _numbers(stored_attention), _numbers(stored_probs)
+        if not all(issubclass(kind, str) for kind in set(map(type, tokens))):
             return ["tokens"]
         if attention is None or (len(attention) % count if count else len(attention)):
             return ["attention"]
-        probs = _numbers(line.probs)
         if probs is None or len(probs) != classes:
             return ["probs"]
-        for name, size in (
-            ("furthest", len(attention)),
-            ("evidence", count),
-            ("readout", count * classes),
+        for name, stored, size in (
+            ("furthest", furthest, len(attention)),
+            ("evidence", evidence, count),
+            ("readout", readout, count * classes),
         ):
-            stored = getattr(line, name, None)
             if (
                 stored is not None
                 and not _is_nan(stored)
                 and ((numbers := _numbers(stored)) is None or len(numbers) != size)
             ):
                 return [name]
-        for score in line.scores:
-            if not (isinstance(score, dict) and isinstance(score.get("measure"), str)):
-                return ["scores"]
-            numbers = _numbers(score.get("values"))
-            if numbers is None or len(numbers) not in (count, len(attention)):
-                return ["scores"]
+        if not _are_scores(scores, (count, len(attention))):
+            return ["scores"]
     return []
 
 
+def _are_scores(scores: Any, sizes: tuple[int, int]) -> bool:
+    """Whether these are scores with names, each of one of these lengths."""
+    try:
+        arrays = [score["values"] for score in scores if type(score["measure"]) is str]
+        kinds = {(type(array), array.dtype.char, array.shape) for array in arrays}
+    except (TypeError, KeyError, IndexError, AttributeError):
+        kinds, arrays = set(), []
+    fitting = {(np.ndarray, "d", (size,)) for size in sizes}
+    if len(arrays) == len(scores) and kinds <= fitting:  # nearly always, and quick to see
+        return True
+    for score in scores:
+        if not (isinstance(score, dict) and isinstance(score.get("measure"), str)):
+            return False
+        numbers = _numbers(score.get("values"))
+        if numbers is None or len(numbers) not in sizes:
+            return False
+    return True
+
+
 def _numbers(values: Any) -> np.ndarray | None:
-    if isinstance(values, np.ndarray) and values.dtype == float:
+    if isinstance(values, np.ndarray) and values.dtype.char == "d":
         return values if values.ndim == 1 else None
     try:
         numbers = np.asarray(values, dtype=float)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 
@@ -24,14 +25,19 @@ _KEYS = b"attnaudit-keys"  # in the metadata of the file: the key of each value 
 GROUP_BYTES = 2**25  # of values in a row group
 
 
-def value_schema(keys: Sequence[Key]) -> pa.Schema:
-    """The columns of the file; those of values are called "audit|measure|metric|row"."""
+@lru_cache(maxsize=8)  # the runs of a report mostly have the same columns
+def _schema(keys: tuple[Key, ...]) -> pa.Schema:
     fields = [
         pa.field("example_id", pa.string(), nullable=False),
         *(pa.field(name, pa.int64(), nullable=False) for name in EXAMPLE_COLUMNS[1:]),
         *(pa.field("|".join(map(str, key)), pa.float64(), nullable=False) for key in keys),
     ]
     return pa.schema(fields, metadata={_KEYS: json.dumps([list(key) for key in keys]).encode()})
+
+
+def value_schema(keys: Sequence[Key]) -> pa.Schema:
+    """The columns of the file; those of values are called "audit|measure|metric|row"."""
+    return _schema(tuple(keys))
 
 
 def keys_of(schema: pa.Schema) -> list[Key]:
@@ -127,10 +133,10 @@ class ValueFile:
         try:
             # Opened once: the file may be moved meanwhile, with the folder it is in.
             self._file = pq.ParquetFile(path, page_checksum_verification=True)
-            self.keys = keys_of(self._file.schema_arrow)
+            schema = self._file.schema_arrow  # made from the file's at every access: slow
+            self.keys = keys_of(schema)
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
             raise self._damaged(str(error)) from error
-        schema = self._file.schema_arrow  # made from the file's at every access: slow
         if schema.remove_metadata() != value_schema(self.keys).remove_metadata():
             raise self._damaged("its columns are not those of values")
         self._names: list[str] = schema.names[len(EXAMPLE_COLUMNS) :]

@@ -24,6 +24,34 @@ class TextExample(NamedTuple):
     tokens: int
 
 
+class OwnExamples(Sequence[TextExample]):
+    """The user's texts as examples, each made when it is asked for: texts need not be in memory.
+
+    Parameters
+    ----------
+    texts : with labels that are names of classes, or None.
+    tokens : the number of tokens of each.
+    names : of the classes.
+    """
+
+    def __init__(
+        self, texts: Sequence[OwnText], tokens: Sequence[int], names: Sequence[str]
+    ) -> None:
+        self._texts, self._tokens = texts, tokens
+        self._ids = numbered_ids(len(texts))
+        self._number = {name: index for index, name in enumerate(names)}
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        text = self._texts[index]
+        label = None if text.label is None else self._number[text.label]
+        return TextExample(self._ids[index], text.content(), label, self._tokens[index])
+
+
 def _to_columns(example: TextExample) -> dict[str, Any]:
     first, second = (
         (example.text, None)
@@ -63,17 +91,6 @@ TEXTS: RowFormat[TextExample] = RowFormat(
     _from_columns,
     lambda example: example.tokens,
 )
-
-
-def text_examples(
-    texts: Sequence[OwnText], tokens: Sequence[int], names: Sequence[str]
-) -> list[TextExample]:
-    """The texts with ids in their order, numbers of tokens, and labels as numbers of `names`."""
-    number = {name: index for index, name in enumerate(names)}
-    return [
-        TextExample(name, text.text, None if text.label is None else number[text.label], size)
-        for name, text, size in zip(numbered_ids(len(texts)), texts, tokens, strict=True)
-    ]
 
 
 def batches_by(model: Any) -> Callable[[Sequence[TextExample]], list[Batch]]:

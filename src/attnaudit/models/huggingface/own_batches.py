@@ -65,7 +65,7 @@ def sample_texts(
             raise InputError(f"No text is left of {len(texts):,}: {bad.messages[-1]}")
         chosen = sampled(pool, count, seed)
         try:
-            return SampledTexts(pool, chosen, token_counts(model, [row.text for row in chosen]))
+            return SampledTexts(pool, chosen, token_counts(model, chosen))
         except ItemErrors as error:
             for index, problem in error.problems.items():
                 where = chosen[index].where
@@ -74,12 +74,12 @@ def sample_texts(
             pool = [text for text in pool if text.example_id not in skipped]
 
 
-def token_counts(model: Any, texts: Sequence[Any]) -> list[int]:
+def token_counts(model: Any, texts: Sequence[OwnText]) -> list[int]:
     """The number of tokens of each text; one error for all the texts that cannot be read."""
     counts: list[int] = []
     problems: dict[int, str] = {}
     for start in range(0, len(texts), _AT_ONCE):
-        part = texts[start : start + _AT_ONCE]
+        part = [row.content() for row in texts[start : start + _AT_ONCE]]
         try:
             batches = model.batches(part, None, numbered_ids(len(part)))
         except ItemErrors as error:

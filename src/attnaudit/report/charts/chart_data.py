@@ -12,6 +12,7 @@ import numpy as np
 
 from attnaudit.report.charts import bins
 from attnaudit.report.charts.concentration import concentration
+from attnaudit.report.charts.kept_scores import score_blocks
 from attnaudit.report.charts.measure_matrix import measure_matrix
 from attnaudit.report.column_view import Columns
 from attnaudit.report.inline_data import packed, rounded
@@ -39,6 +40,7 @@ def chart_data(results: Results, *, points: int = POINTS) -> dict[str, Any]:
     """
     columns = Columns(results.columns)
     classes, masks, groups = _groups(columns, results.about["classes"])
+    blocks = score_blocks(results.examples)
     charts = {
         "classes": classes,
         "examples": len(columns.ids),
@@ -51,8 +53,8 @@ def chart_data(results: Results, *, points: int = POINTS) -> dict[str, Any]:
         "flips": _flips(columns, masks),
         "removal": _removal(columns, masks),
         "zeros": _means(columns, masks, "dispersion", "attention", "zeros"),
-        "concentration": concentration(results.examples, groups),
-        "matrix": measure_matrix(results.examples),
+        "concentration": concentration(results.examples, groups, blocks),
+        "matrix": measure_matrix(results.examples, blocks),
     }
     return {name: value for name, value in charts.items() if value not in (None, [], {})}
 

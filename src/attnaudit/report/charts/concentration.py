@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from attnaudit.report.charts.bins import QUARTILES
-from attnaudit.report.charts.kept_scores import kept_scores
-from attnaudit.report.inline_data import rounded
+from attnaudit.report.charts.kept_scores import ScoreBlock, score_blocks
+from attnaudit.report.inline_data import rounded, rounded_all
 
 SHARES = np.linspace(0, 1, 21)  # of the words, the highest first
 
 
-def concentration(examples: pd.DataFrame, groups: dict[int, list[int] | None]) -> dict[str, Any]:
+def concentration(
+    examples: pd.DataFrame,
+    groups: dict[int, list[int] | None],
+    blocks: Sequence[ScoreBlock] | None = None,
+) -> dict[str, Any]:
     """Per measure and group: mean and quartiles of the share of the total that the top words hold.
 
     On the diagonal all words have the same weight; a curve that reaches 1 early is sparse. Scores
@@ -26,44 +31,72 @@ def concentration(examples: pd.DataFrame, groups: dict[int, list[int] | None]) -
         Those that were kept whole.
     groups
         Number of a group -> predicted classes in it; None for all.
+    blocks
+        `score_blocks(examples)`, if they are at hand.
     """
     if not len(examples):
         return {}
     predicted = examples["predicted"].to_numpy()
-    curves = _curves_by_measure(examples)
+    curves = _curves_by_measure(len(examples), score_blocks(examples) if blocks is None else blocks)
     # In the order of the first example that has one.
     curves = dict(sorted(curves.items(), key=lambda item: _first(item[1])))
-    measures = {}
-    for measure, table in curves.items():
-        defined = ~np.isnan(table[:, 0])
-        if not defined.any():
-            continue
-        measures[measure] = [
-            {"class": group, "count": len(part), **_mean_and_quartiles(part)}
-            for group, members in groups.items()
-            if len(
-                part := table[defined if members is None else defined & np.isin(predicted, members)]
-            )
-        ]
+    measures: dict[str, list[dict[str, Any]]] = {}
+    for group, members in groups.items():
+        wanted = None if members is None else np.isin(predicted, members)
+        for measure, line in _lines(curves, wanted).items():
+            measures.setdefault(measure, []).append({"class": group, **line})
+    # The order of the measures is that of the curves, whatever group has them first.
+    measures = {measure: measures[measure] for measure in curves if measure in measures}
     if not measures:
         return {}
     return {"shares": [rounded(share) for share in SHARES], "measures": measures}
 
 
-def _curves_by_measure(examples: pd.DataFrame) -> dict[str, np.ndarray]:
-    """measure -> (examples, 21), NaN for an example without a curve."""
-    # Scores of the same shape are computed together.
-    alike: dict[tuple[str, int, int], list[tuple[int, Any]]] = {}
-    for number, (count, named) in enumerate(kept_scores(examples)):
-        for measure, values in named.items():
-            alike.setdefault((measure, count, len(values)), []).append((number, values))
-    curves: dict[str, np.ndarray] = {}
-    for (measure, count, length), scores in alike.items():
-        table = curves.setdefault(measure, np.full((len(examples), len(SHARES)), np.nan))
-        if count < 2 or not length:
+def _lines(curves: dict[str, np.ndarray], wanted: np.ndarray | None) -> dict[str, dict[str, Any]]:
+    """measure -> count, mean and quartiles over the wanted examples, unless there are none."""
+    # Measures that are defined for the same examples are computed together.
+    alike: dict[bytes, tuple[np.ndarray, list[str]]] = {}
+    for measure, table in curves.items():
+        chosen = ~np.isnan(table[:, 0])
+        chosen = chosen if wanted is None else chosen & wanted
+        alike.setdefault(chosen.tobytes(), (chosen, []))[1].append(measure)
+    lines: dict[str, dict[str, Any]] = {}
+    for chosen, measures in alike.values():
+        count = int(chosen.sum())
+        if not count:
             continue
-        numbers = [number for number, _ in scores]
-        table[numbers] = _curves(np.array([values for _, values in scores], dtype=float), count)
+        part = np.concatenate([curves[measure][chosen] for measure in measures], axis=1)
+        # Of a transposed copy: along the rows of an array it takes half the time.
+        low, _, high = np.quantile(np.ascontiguousarray(part.T), QUARTILES, axis=1)
+        parts = {"mean": part.mean(0), "low": low, "high": high}
+        rounded_parts = {name: rounded_all(values) for name, values in parts.items()}
+        for index, measure in enumerate(measures):
+            own = slice(index * len(SHARES), (index + 1) * len(SHARES))
+            curve = {name: values[own] for name, values in rounded_parts.items()}
+            lines[measure] = {"count": count, **curve}
+    return lines
+
+
+def _curves_by_measure(count: int, blocks: Sequence[ScoreBlock]) -> dict[str, np.ndarray]:
+    """measure -> (examples, 21), NaN for an example without a curve."""
+    curves: dict[str, np.ndarray] = {}
+    for block in blocks:
+        for measure in block.scores:
+            if measure not in curves:
+                curves[measure] = np.full((count, len(SHARES)), np.nan)
+        if block.words < 2:
+            continue
+        # Scores of the same shape are computed together.
+        by_length: dict[int, list[str]] = {}
+        for measure, scores in block.scores.items():
+            by_length.setdefault(scores.shape[1], []).append(measure)
+        for length, measures in by_length.items():
+            if not length:
+                continue
+            together = np.concatenate([block.scores[measure] for measure in measures])
+            found = _curves(together, block.words).reshape(len(measures), -1, len(SHARES))
+            for measure, table in zip(measures, found, strict=True):
+                curves[measure][block.numbers] = table
     return curves
 
 
@@ -94,9 +127,3 @@ def _first(table: np.ndarray) -> int:
     """The first example with a curve; the number of examples if there is none."""
     defined = np.flatnonzero(~np.isnan(table[:, 0]))
     return int(defined[0]) if len(defined) else len(table)
-
-
-def _mean_and_quartiles(curves: np.ndarray) -> dict[str, list[float | None]]:
-    low, _, high = np.quantile(curves, QUARTILES, axis=0)
-    parts = {"mean": curves.mean(0), "low": low, "high": high}
-    return {name: [rounded(value, 4) for value in values] for name, values in parts.items()}

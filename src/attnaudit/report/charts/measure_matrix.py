@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from attnaudit.report.charts.kept_scores import kept_scores
+from attnaudit.report.charts.kept_scores import ScoreBlock, score_blocks
 from attnaudit.report.inline_data import rounded
 
 LONGEST = 500  # words; all pairs of a longer text would take long, and add little
 _AT_ONCE = 2**21  # signs of pairs of words that are held in memory
 
 
-def measure_matrix(examples: pd.DataFrame) -> dict[str, Any]:
+def measure_matrix(
+    examples: pd.DataFrame, blocks: Sequence[ScoreBlock] | None = None
+) -> dict[str, Any]:
     """Names of the measures, the mean tau of each two, and over how many examples it is defined.
 
     Over the examples that were kept whole, of sites with one attention row.
+
+    Parameters
+    ----------
+    examples
+        Those that were kept whole.
+    blocks
+        `score_blocks(examples)`, if they are at hand.
     """
-    alike = _alike(examples)
-    names = list(dict.fromkeys(name for _, measures in alike for name in measures))
-    # Two measures -> (number of the example, tau), from every group of examples alike.
+    used = 0
+    names: dict[str, None] = {}
+    # Two measures -> (numbers of the examples, tau), from every block.
     taus: dict[tuple[str, str], list[tuple[np.ndarray, np.ndarray]]] = {}
-    for (_, measures), lines in alike.items():
-        numbers = np.array([number for number, _ in lines])
-        matrix = np.concatenate(list(_taus([scores for _, scores in lines])))
+    for block in score_blocks(examples) if blocks is None else blocks:
+        whole = {
+            name: scores for name, scores in block.scores.items() if scores.shape[1] == block.words
+        }
+        if not 2 <= block.words <= LONGEST or "attention" not in whole:
+            continue
+        used += len(block.numbers)
+        names |= dict.fromkeys(whole)
+        matrix = np.concatenate(list(_taus(np.stack(list(whole.values()), axis=1))))
+        measures = list(whole)
         for i, a in enumerate(measures):
             for j in range(i + 1, len(measures)):
-                taus.setdefault((a, measures[j]), []).append((numbers, matrix[:, i, j]))
+                taus.setdefault((a, measures[j]), []).append((block.numbers, matrix[:, i, j]))
     cells = []
     for (a, b), parts in taus.items():
         order = np.concatenate([numbers for numbers, _ in parts]).argsort()
@@ -37,34 +53,21 @@ def measure_matrix(examples: pd.DataFrame) -> dict[str, Any]:
         known = values[~np.isnan(values)]
         if len(known):
             cells.append({"a": a, "b": b, "tau": rounded(known.mean()), "count": len(known)})
-    used = sum(map(len, alike.values()))
-    return {"names": names, "cells": cells, "examples": used, "longest": LONGEST} if cells else {}
+    if not cells:
+        return {}
+    return {"names": list(names), "cells": cells, "examples": used, "longest": LONGEST}
 
 
-def _alike(
-    examples: pd.DataFrame,
-) -> dict[tuple[int, tuple[str, ...]], list[tuple[int, list[Any]]]]:
-    """(number of words, measures) -> the examples that have them: (number, scores)."""
-    alike: dict[tuple[int, tuple[str, ...]], list[tuple[int, list[Any]]]] = {}
-    for number, (count, named) in enumerate(kept_scores(examples)):
-        if not 2 <= count <= LONGEST:
-            continue
-        whole = {name: values for name, values in named.items() if len(values) == count}
-        if "attention" in whole:
-            alike.setdefault((count, tuple(whole)), []).append((number, list(whole.values())))
-    return alike
-
-
-def _taus(scores: list[list[Any]]) -> Iterator[np.ndarray]:
-    """(n, measures, measures) for some of the examples at a time.
+def _taus(scores: np.ndarray) -> Iterator[np.ndarray]:
+    """(n, measures, measures) for some of the examples at a time, of scores (n, measures, words).
 
     tau-b = Σ sign·sign / sqrt(untied pairs · untied pairs); NaN for a constant vector.
     """
-    measures, count = len(scores[0]), len(scores[0][0])
+    measures, count = scores.shape[1:]
     above, below = np.triu_indices(count, 1)
     step = max(1, _AT_ONCE // (measures * len(above)))
     for start in range(0, len(scores), step):
-        values = np.array(scores[start : start + step], dtype=float)  # (n, measures, words)
+        values = scores[start : start + step]
         signs = np.sign(values[..., above] - values[..., below]).astype(np.float32)
         # Whole numbers below 2²⁴, so exact in any order.
         together = (signs @ signs.transpose(0, 2, 1)).astype(float)

@@ -36,13 +36,15 @@ class Numbers:
         self._place: dict[tuple[str, str, str, str], int] = {}  # in the columns
         self.groups: dict[str, int] = {}
         self.count = 0
-        lines = one_line_per_metric(summaries).drop_duplicates([*METRIC_KEY, "group"])
+        lines = one_line_per_metric(summaries)
         self._columns = {str(name): lines[name].to_numpy().tolist() for name in lines}
         keys = (map(str, self._columns[name]) for name in ("group", *METRIC_KEY))
         for place, (key, count) in enumerate(
             zip(zip(*keys, strict=True), self._columns["count"], strict=True)
         ):
             group, audit, measure, metric = key
+            if (group, audit, measure, metric) in self._place:  # the first of equal lines counts
+                continue
             self._place[group, audit, measure, metric] = place
             if group == ALL:
                 self.count = max(self.count, int(count))
