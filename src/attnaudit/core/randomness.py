@@ -63,12 +63,17 @@ def uniform_at(key: Tensor, place: Tensor) -> Tensor:
     >>> bool(uniform_at(key, torch.tensor([7])) == uniform(key, 8)[0, 7])
     True
     """
+    return bits_at(key, place).to(torch.float64).mul_(2.0**-53)
+
+
+def bits_at(key: Tensor, place: Tensor) -> Tensor:
+    """The same numbers times 2^53, as int64: in the same order, and quicker to sort."""
     state = key + (place + 1) * _signed(_GOLDEN)
     # In place: there can be millions of numbers.
     state.bitwise_xor_(_shift(state, 30)).mul_(_signed(_MIX_1))
     state.bitwise_xor_(_shift(state, 27)).mul_(_signed(_MIX_2))
     state.bitwise_xor_(_shift(state, 31))
-    return _shift(state, 11).to(torch.float64).mul_(2.0**-53)
+    return _shift(state, 11)
 
 
 def _shift(value: Tensor, bits: int) -> Tensor:

@@ -32,6 +32,8 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
     alpha = starts.flatten(0, 1).clone()
     far = statistics.jsd(alpha, given.alpha[example])
     since = torch.zeros_like(example)  # steps without progress
+    repeats = _repeats(starts).flatten()
+    since[repeats], far[repeats] = len(_LEAST), -1.0  # the first of equal starts goes on alone
     for step in range(_STEPS):
         if step == _TRIAL:
             since = since.where(_among_furthest(far.view(-1, count)).flatten(), len(_LEAST))
@@ -47,6 +49,12 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
     # Rounded: of equally far ones the first, whatever the noise of padding.
     best = far.view(-1, count).round(decimals=8).argmax(-1)
     return alpha.view_as(starts)[torch.arange(len(best), device=best.device), best]
+
+
+def _repeats(starts: Tensor) -> Tensor:
+    """Which starts (B,M,N) equal an earlier one of their example: (B,M)."""
+    equal = (starts[:, :, None] == starts[:, None]).all(-1)
+    return equal.tril(-1).any(-1)
 
 
 def _among_furthest(far: Tensor) -> Tensor:

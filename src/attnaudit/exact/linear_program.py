@@ -14,6 +14,7 @@ from torch import Tensor
 _PENALTY = 1e3  # per unit by which a row is missed
 _SMALL = 1e-9
 _DIGITS = 10
+_COMPACT = 0.7  # share of unfinished programs below which they are moved together
 
 
 @dataclass
@@ -50,102 +51,101 @@ def maximise(
     index = torch.arange(len(cost), device=cost.device)
     for _ in range(max_steps):
         busy = table.step()
-        if not busy.all():
+        left = int(busy.sum())
+        # A finished program stays as it is, so the others are moved together only now and then.
+        if left <= _COMPACT * len(index):
             done = ~busy
-            x[index[done]], dual[index[done]] = table.answer(done)
+            x[index[done]], dual[index[done]] = table.rows(done).answer()
             index, table = index[busy], table.rows(busy)
-            if not len(index):
+            if not left:
                 return Solution(x, dual)
-    everything = torch.ones(len(index), dtype=torch.bool, device=cost.device)
-    x[index], dual[index] = table.answer(everything)
+    x[index], dual[index] = table.answer()
     return Solution(x, dual)
 
 
 class _Table:
-    """The simplex tableau of each program: basis⁻¹ · columns, starting from artificial columns."""
+    """The simplex tableau of each program: basis⁻¹ · columns, starting from artificial columns.
+
+    The last line of `body` has the gains: what one unit of each variable adds. `side` is 1 where a
+    variable may rise from 0, -1 where it may fall from its most, 0 where it is in the basis or
+    cannot move.
+    """
 
     def __init__(self, cost: Tensor, columns: Tensor, rhs: Tensor, most: Tensor) -> None:
         count, rows, self.given = *rhs.shape, cost.shape[1]
         self.sign = torch.where(rhs < 0, -1.0, 1.0).to(rhs.dtype)
-        artificial = torch.eye(rows, dtype=rhs.dtype, device=rhs.device).expand(count, -1, -1)
-        self.body = torch.cat([columns * self.sign[..., None], artificial], 2)
+        self.body = rhs.new_zeros(count, rows + 1, self.given + rows)
+        self.body[:, :-1, : self.given] = columns * self.sign[..., None]
+        self.body[:, :-1, self.given :] = torch.eye(rows, dtype=rhs.dtype, device=rhs.device)
+        self.body[:, -1, : self.given], self.body[:, -1, self.given :] = cost, -_PENALTY
+        self.body[:, -1] += _PENALTY * self.body[:, :-1].sum(1)
         self.value = rhs.abs()
-        self.gain = torch.cat([cost, torch.full_like(rhs, -_PENALTY)], 1)
-        self.gain = self.gain + _PENALTY * self.body.sum(1)
         self.most = torch.cat([most, torch.zeros_like(rhs)], 1)  # artificial ones never return
+        self.side = (self.most > 0).to(rhs.dtype)
         self.limit = torch.full_like(rhs, torch.inf)  # of the basic variables
         numbers = torch.arange(self.given, self.given + rows, device=rhs.device)
         self.basis = numbers.expand(count, -1).clone()
-        self.full = torch.zeros_like(self.most, dtype=torch.bool)  # out of the basis, at its most
+        self.program = torch.arange(count, device=rhs.device)
 
     def rows(self, kept: Tensor) -> _Table:
         """The programs kept (a mask)."""
         chosen = object.__new__(_Table)
         for name, value in vars(self).items():
             setattr(chosen, name, value[kept] if isinstance(value, Tensor) else value)
+        chosen.program = self.program[: len(chosen.basis)]
         return chosen
 
-    def answer(self, wanted: Tensor) -> tuple[Tensor, Tensor]:
-        """x and dual of the programs wanted (a mask)."""
-        x = torch.where(self.full, self.most, 0.0)[wanted]
-        x = x.scatter(1, self.basis[wanted], self.value[wanted].clamp_min(0))[:, : self.given]
-        dual = -(self.gain[wanted, self.given :] + _PENALTY) * self.sign[wanted]
-        return x, dual
+    def answer(self) -> tuple[Tensor, Tensor]:
+        """x and dual of the programs."""
+        x = torch.where(self.side < 0, self.most, 0.0)
+        x = x.scatter(1, self.basis, self.value.clamp_min(0))[:, : self.given]
+        return x, -(self.body[:, -1, self.given :] + _PENALTY) * self.sign
 
     def step(self) -> Tensor:
         """Move one variable of each program; False (B,) where none improves."""
-        usable = self.most > 0
-        rate = torch.where(self.full, -self.gain, self.gain)
         # Rounded, so that ties are broken by position and not by the noise of padding.
-        rate = torch.where(usable, rate.round(decimals=_DIGITS), -1.0).scatter(1, self.basis, -1.0)
+        rate = (self.body[:, -1] * self.side).round_(decimals=_DIGITS)
         best, entering = rate.max(-1, keepdim=True)
-        busy = best[:, 0] > _SMALL
-        was_full = self.full.gather(1, entering)  # (B,1)
-        direction = torch.where(was_full, -1.0, 1.0).to(self.value.dtype)
-        column = self.body.gather(2, entering[:, None].expand(-1, self.body.shape[1], 1))[..., 0]
-        fall = column * direction  # by how much the basic variables fall per unit
-        room = torch.where(fall > _SMALL, self.value.clamp_min(0) / fall, torch.inf)
-        headroom = (self.limit - self.value).clamp_min(0)
-        room = torch.where(fall < -_SMALL, headroom / -fall, room)
+        side, own = self.side.gather(1, entering), self.most.gather(1, entering)  # (B,1)
+        column = self.body[self.program, :, entering[:, 0]]  # (B,r+1)
+        fall = column[:, :-1] * side  # by how much the basic variables fall per unit
+        speed = fall.abs()
+        room = torch.where(fall > 0, self.value, self.limit - self.value).clamp_min_(0).div_(speed)
+        room.masked_fill_(speed <= _SMALL, torch.inf)
         row = room.round(decimals=_DIGITS).argmin(-1, keepdim=True)
-        length = room.gather(1, row)
-        own = self.most.gather(1, entering)
-        flips = own <= length
-        length = torch.minimum(length, own)
-        moves = busy[:, None] & torch.isfinite(length)
+        reach = room.gather(1, row)
+        flips = own <= reach
+        length = torch.minimum(reach, own)
+        moves = (best > _SMALL) & torch.isfinite(length)
         length = torch.where(moves, length, 0.0)
-        self.value = self.value - length * fall
-        self.full = self.full.scatter(1, entering, was_full ^ (moves & flips))
-        self._pivot(moves & ~flips, row, entering, column, was_full, own, length, fall)
-        return busy & moves[:, 0]
+        self.value -= length * fall
+        self.side.scatter_(1, entering, torch.where(moves & flips, -side, side))
+        entered = torch.where(side < 0, own - length, length)
+        self._pivot(moves & ~flips, row, entering, column, entered)
+        return moves[:, 0]
 
     def _pivot(
-        self,
-        pivots: Tensor,
-        row: Tensor,
-        entering: Tensor,
-        column: Tensor,
-        was_full: Tensor,
-        own: Tensor,
-        length: Tensor,
-        fall: Tensor,
+        self, pivots: Tensor, row: Tensor, entering: Tensor, column: Tensor, entered: Tensor
     ) -> None:
-        """Exchange the basic variable of `row` (B,1) with `entering` (B,1) where `pivots` (B,1)."""
-        leaving = self.basis.gather(1, row)
-        leaves_full = pivots & (fall.gather(1, row) < 0)
-        self.full = self.full.scatter(1, leaving, self.full.gather(1, leaving) | leaves_full)
-        self.full = self.full.scatter(1, entering, self.full.gather(1, entering) & ~pivots)
-        entered = torch.where(was_full, own - length, length)
-        self.value = self.value.scatter(
-            1, row, torch.where(pivots, entered, self.value.gather(1, row))
-        )
-        self.limit = self.limit.scatter(1, row, torch.where(pivots, own, self.limit.gather(1, row)))
-        self.basis = self.basis.scatter(1, row, torch.where(pivots, entering, leaving))
-        wide = row[..., None].expand(-1, 1, self.body.shape[2])
-        pivot = column.gather(1, row)
-        line = self.body.gather(1, wide) / torch.where(pivots, pivot, 1.0)[..., None]
-        factor = torch.where(pivots, column, 0.0)
-        factor = factor.scatter(1, row, torch.where(pivots, pivot - 1, 0.0))
-        self.body = self.body - factor[..., None] * line
-        slope = torch.where(pivots, self.gain.gather(1, entering), 0.0)
-        self.gain = self.gain - slope * line[:, 0]
+        """Exchange the basic variable of `row` (B,1) with `entering` (B,1) where `pivots` (B,1).
+
+        `column` (B,r+1) is that of the entering variable, and `entered` (B,1) its value.
+        """
+        leaving, pivot = self.basis.gather(1, row), column.gather(1, row)
+        # A variable that was pushed up leaves at its most; an artificial one never returns.
+        pushed = torch.where(pivot * self.side.gather(1, entering) < 0, -1.0, 1.0)
+        pushed = pushed.to(pivot.dtype) * (self.most.gather(1, leaving) > 0)
+        own = self.most.gather(1, entering)
+        _put(self.side, leaving, pivots, pushed)
+        _put(self.side, entering, pivots, torch.zeros_like(pivot))
+        _put(self.value, row, pivots, entered)
+        _put(self.limit, row, pivots, own)
+        _put(self.basis, row, pivots, entering)
+        line = self.body[self.program, row[:, 0]] / torch.where(pivots, pivot, 1.0)
+        factor = column.scatter(1, row, pivot - 1) * pivots
+        self.body -= factor[..., None] * line[:, None]  # not addcmul: it rounds differently
+
+
+def _put(values: Tensor, index: Tensor, where: Tensor, new: Tensor) -> None:
+    """Write `new` (B,1) at `index` (B,1) of the lines of values (B,n) for which `where` (B,1)."""
+    values.scatter_(1, index, torch.where(where, new, values.gather(1, index)))

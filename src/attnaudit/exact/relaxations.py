@@ -17,14 +17,18 @@ _MAX_RIVALS = 16
 
 
 def relaxations(given: Prepared, epsilon: Tensor) -> list[Vertex]:
-    """The furthest attention in each half-space or slab that contains every feasible one."""
+    """The furthest attention in each half-space or slab that contains every feasible one.
+
+    Only the least of them counts: one beyond an earlier one may be less far than it could be.
+    """
     p = given.probs
     rivals = masking.fill(p, _one_hot(given.predicted, p) == 0, -1.0).argsort(
         dim=-1, descending=True
     )
     predicted = _class_readout(given.readout, given.predicted)
     p_predicted = p.gather(1, given.predicted[:, None])[:, 0]
-    vertices = []
+    vertices: list[Vertex] = []
+    least = torch.full_like(p_predicted, torch.inf)  # a vertex beyond it bounds nothing
     for rank in range(min(p.shape[1] - 1, _MAX_RIVALS)):
         rival = rivals[:, rank]
         p_rival = p.gather(1, rival[:, None])[:, 0]
@@ -34,14 +38,16 @@ def relaxations(given: Prepared, epsilon: Tensor) -> list[Vertex]:
         high = _log_ratio(p_predicted + epsilon, p_rival - epsilon, otherwise=torch.inf)
         slack = 1e-12 * (1 + s.abs())
         inside = (s >= low[:, None] - slack) & (s <= high[:, None] + slack)
-        vertices.append(furthest_in_slab(given.alpha, s, given.mask, low, high, inside))
+        found = furthest_in_slab(given.alpha, s, given.mask, low, high, inside, least)
+        least = torch.minimum(least, found.jsd)
+        vertices.append(found)
     if p.shape[1] != 2:  # with two classes it adds nothing to the slab
-        vertices.append(_against_the_rest(given, epsilon, predicted, p_predicted))
+        vertices.append(_against_the_rest(given, epsilon, predicted, p_predicted, least))
     return vertices
 
 
 def _against_the_rest(
-    given: Prepared, epsilon: Tensor, predicted: Tensor, p_predicted: Tensor
+    given: Prepared, epsilon: Tensor, predicted: Tensor, p_predicted: Tensor, least: Tensor
 ) -> Vertex:
     """The furthest attention in the half-space given by all rivals together.
 
@@ -59,7 +65,7 @@ def _against_the_rest(
     high = high.where(rivals.any(-1), torch.inf)  # a single class has no rivals
     low = torch.full_like(high, -torch.inf)
     inside = s <= high[:, None] + 1e-12 * (1 + s.abs())
-    return furthest_in_slab(given.alpha, s, given.mask, low, high, inside)
+    return furthest_in_slab(given.alpha, s, given.mask, low, high, inside, least)
 
 
 def _log_ratio(over: Tensor, under: Tensor, *, otherwise: float) -> Tensor:

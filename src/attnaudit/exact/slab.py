@@ -45,11 +45,18 @@ class Vertex:
 
 
 def furthest_in_slab(
-    alpha: Tensor, s: Tensor, mask: Tensor, low: Tensor, high: Tensor, inside: Tensor
+    alpha: Tensor,
+    s: Tensor,
+    mask: Tensor,
+    low: Tensor,
+    high: Tensor,
+    inside: Tensor,
+    enough: Tensor | None = None,
 ) -> Vertex:
     """The furthest vertex of the simplex cut by low <= Σ a_n s_n <= high.
 
-    alpha, s, mask (B,N); low, high (B,) may be infinite; inside (B,N): the feasible one-hots.
+    alpha, s, mask (B,N); low, high (B,) may be infinite; inside (B,N): the feasible one-hots. Of an
+    example whose vertex is further than `enough` (B,), any such vertex will do.
     """
     alone = masking.fill(one_hot_jsd(alpha), mask, -1.0)
     jsd, item = masking.fill(alone, inside & mask, -1.0).max(-1)
@@ -58,12 +65,20 @@ def furthest_in_slab(
         distance = s - bound[:, None]
         below, above = mask & (distance < 0), mask & (distance > 0)
         finite = torch.isfinite(bound)[:, None]
-        _pair_across(best, alpha, alone, distance, below & finite, above & finite)
+        if enough is not None:
+            finite = finite & (best.jsd <= enough)[:, None]
+        _pair_across(best, alpha, alone, distance, below & finite, above & finite, enough)
     return best
 
 
 def _pair_across(
-    best: Vertex, alpha: Tensor, alone: Tensor, distance: Tensor, below: Tensor, above: Tensor
+    best: Vertex,
+    alpha: Tensor,
+    alone: Tensor,
+    distance: Tensor,
+    below: Tensor,
+    above: Tensor,
+    enough: Tensor | None,
 ) -> None:
     """Try the mixtures of one item per side that lie on a bound, except those that cannot win.
 
@@ -90,7 +105,10 @@ def _pair_across(
         if start < count:
             alone_next = [ranked[unfinished, start] for _, _, ranked, _ in sides]
             remaining = torch.stack(alone_next).amax(0)
-            unfinished = unfinished[remaining > best.jsd[unfinished]]
+            wanted = remaining > best.jsd[unfinished]
+            if enough is not None:
+                wanted &= best.jsd[unfinished] <= enough[unfinished]
+            unfinished = unfinished[wanted]
 
 
 def _try_items(

@@ -83,14 +83,14 @@ def _best_pair(given: Prepared, epsilon: Tensor) -> Tensor:
         return given.alpha
     readout = given.readout.gather(1, items[..., None].expand(-1, -1, given.readout.shape[2]))
     weight = torch.linspace(0, 1, _PAIR_WEIGHTS + 2, dtype=torch.float64, device=items.device)[1:-1]
-    logits = (
-        weight[:, None] * readout[:, first, None] + (1 - weight)[:, None] * readout[:, second, None]
-    )  # (b,pairs,weights,C)
-    p = logits.softmax(-1)
-    feasible = given.change(p) <= epsilon[:, None, None]
+    # Per item and weight; the weights 1 - w are the same in reverse.
+    share = weight[:, None] * readout[:, :, None]  # (b,m,weights,C)
+    logits = share[:, first] + share[:, second].flip(2)  # (b,pairs,weights,C)
+    feasible = given.change(logits.softmax(-1)) <= epsilon[:, None, None]
     alpha = given.alpha.gather(1, items)
     # JSD up to constants that are the same for every pair.
-    gain = jsd_gain(weight, alpha[:, first, None]) + jsd_gain(1 - weight, alpha[:, second, None])
+    of_item = jsd_gain(weight, alpha[..., None])  # (b,m,weights)
+    gain = of_item[:, first] + of_item[:, second].flip(2)
     furthest, index = masking.fill(gain, feasible, -torch.inf).flatten(1).max(-1)
     pair, grid = index // len(weight), index % len(weight)
     i, j = items.gather(1, first[pair][:, None]), items.gather(1, second[pair][:, None])

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attnaudit.core import masking
 from attnaudit.core.errors import InputError
+from attnaudit.statistics.inversions import counted_pairs
 from attnaudit.statistics.pairs import (
     Pairs,
     Ties,
@@ -184,13 +185,7 @@ def _average_ranks(x: Tensor, mask: Tensor) -> Tensor:
 
 def _kendall(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
     """tau and p: (B,2)."""
-    real = mask.double()
-    x_ranks, y_ranks = dense_ranks(x, mask), dense_ranks(y, mask)
-    pairs = pairs_of(x_ranks, y_ranks, real, real)
-    x_ties, y_ties = (
-        Ties(count, count) for count in (per_rank(x_ranks, real), per_rank(y_ranks, real))
-    )
-    return _tau_and_p(pairs, x_ties, y_ties, x, y, mask)
+    return _tau_and_p(*counted_pairs(x, y, mask), x, y, mask)
 
 
 def _kendall_of_few(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
