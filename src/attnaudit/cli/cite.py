@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from attnaudit.cli.options import Device, FailIf, Quiet, Verbose, split_names, split_numbers
+from attnaudit.cli.options import (
+    Device,
+    FailIf,
+    Parts,
+    Quiet,
+    Resources,
+    Scheduler,
+    Threads,
+    Verbose,
+    WorkerCount,
+    split_names,
+    split_numbers,
+    workers_from,
+)
 from attnaudit.cli.runs import print_gate
 
 
@@ -92,6 +105,11 @@ def cite(
     force: Annotated[
         bool, typer.Option("--force", help="Replace results that are already in the folder.")
     ] = False,
+    workers: WorkerCount = 1,
+    threads: Threads = None,
+    scheduler: Scheduler = None,
+    resources: Resources = None,
+    parts: Parts = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -130,6 +148,8 @@ def cite(
         dtype=dtype,
         out=out,
         force=force,
+        workers=workers_from(workers, threads, scheduler, resources),
+        parts=parts,
         on_message=lambda text: typer.echo(text, err=True),
         spell=in_command,
     )
