@@ -33,6 +33,7 @@ def cite_files(
     heads: str | Sequence[int] = "all",
     choose: int = 0,
     held_out: float = 0.2,
+    items: str = "sources",
     instruction: str | None = None,
     chat: bool | None = None,
     sample: int | None = None,
@@ -64,6 +65,7 @@ def cite_files(
     columns, level, skip_bad : as for `read_citations`.
     layers, heads : "all" or numbers from 0; those whose mean is the attention that is shown.
     choose, held_out : as for `cite`: heads chosen on held-out questions.
+    items : "sources", or "words" to audit every word of the sources.
     instruction, chat : of the prompt, as for `from_huggingface`.
     sample : number of questions to audit; None for all.
     audits, measures : names or functions; None for the defaults.
@@ -114,6 +116,7 @@ def cite_files(
             "heads": heads,
             "instruction": instruction,
             "chat": chat,
+            "items": items,
             "max_length": max_length,
             "device": device,
             "dtype": dtype,

@@ -70,6 +70,10 @@ def cite(
     held_out: Annotated[
         float, typer.Option(help="Share of the questions that heads are chosen on.")
     ] = 0.2,
+    items: Annotated[
+        str,
+        typer.Option(help="What is scored and left out: sources, or words, every word of them."),
+    ] = "sources",
     instruction: Annotated[
         str | None, typer.Option(help="First line of the prompt; default: our own.")
     ] = None,
@@ -136,6 +140,7 @@ def cite(
         heads=split_numbers(heads),
         choose=choose,
         held_out=held_out,
+        items=items,
         instruction=instruction,
         chat=chat,
         sample=sample,

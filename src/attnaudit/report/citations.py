@@ -99,6 +99,7 @@ def _answer(line: Any, columns: Columns, index: int) -> dict[str, Any]:
         "gold": gold if gold is None or any(gold) else None,
         "scores": {name: [rounded(value) for value in each] for name, each in scores.items()},
         "per_token": [[rounded(value) for value in row] for row in per_token],
+        "source_of_word": _plain(getattr(line, "source_of_word", None)),
         "order": _plain(order),
         "open_book": full,
         "closed_book": closed,

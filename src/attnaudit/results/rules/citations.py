@@ -123,6 +123,11 @@ def _cautions(numbers: Numbers, about: dict[str, Any]) -> Iterator[str]:
             f"only {numbers.count} answers were audited; intervals are rough with fewer than "
             f"{_FEW_EXAMPLES}"
         )
+    if about.get("model", {}).get("items") == "words":
+        yield (
+            "single words of the sources were scored and left out; read “source” as “word of a "
+            "source”"
+        )
     sink = numbers("sinks/first_token")
     if sink is not None and sink.value > _MANY_IN_SINKS:
         yield (
