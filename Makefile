@@ -57,6 +57,7 @@ picture: demo
 
 notebook: $(READY)
 	env -u ATTNAUDIT_DATA $(BIN)/python tools/run_notebook.py examples/audit_your_model.ipynb
+	$(BIN)/python tools/run_notebook.py examples/audit_citations.ipynb
 
 # After new tables in benchmarks/reproduction: docs/reproduction.md is made from them.
 reproduction: $(READY)

@@ -34,6 +34,7 @@ _TABLE = {
 OUTCOMES = {
     "known_without": "known without the sources",
     "unsupported": "not from the sources, and not known",
+    "only_together": "used several sources, only together",
     "used_cited": "used the cited source",
     "used_other": "used another source",
 }
@@ -108,9 +109,11 @@ def _answer(line: Any, columns: Columns, index: int) -> dict[str, Any]:
 
 
 def _outcome(columns: Columns, index: int, closed: float | None) -> str:
-    """The three-way outcome of the source with most attention."""
+    """What became of the source with most attention."""
     if _value(columns, ("source_use", "", "known_without"), index) == 1.0:
         return "known_without" if closed is not None and closed >= 0.5 else "unsupported"
+    if _value(columns, ("source_use", "", "only_together"), index) == 1.0:
+        return "only_together"
     cited = _value(columns, ("source_use", "attention", "used_cited"), index)
     return "used_cited" if cited is not None and cited > 0.5 else "used_other"
 

@@ -101,6 +101,7 @@ class Card:
     stored : verdict, decision and next step of a card that was stored by earlier rules.
     kind : what attention is shown as, an "explanation" or a "citation".
     steps : what would settle what is open, as (text, command).
+    has_rates : whether the error rates were measured on results like these.
 
     Examples
     --------
@@ -119,6 +120,7 @@ class Card:
     stored: Verdict | None = None
     kind: str = EXPLANATION
     steps: tuple[tuple[str, str], ...] = ()
+    has_rates: bool = True
 
     def __getitem__(self, question: str | Question) -> Answer:
         """The answer to a question, given by its key ("needed") or its wording ("needed?")."""
@@ -145,7 +147,7 @@ class Card:
     @property
     def error_rates(self) -> str:
         """How often cards of these rules were wrong on models of known truth; empty if unknown."""
-        return reliability(self.rules) if self.kind == EXPLANATION else ""
+        return reliability(self.rules, self.kind) if self.has_rates else ""
 
     @property
     def verdict(self) -> str:

@@ -11,6 +11,7 @@
   const WORDS = {
     known_without: "known without the sources",
     unsupported: "not from the sources, and not known",
+    only_together: "used several sources, only together",
     used_cited: "used the cited source",
     used_other: "used another source",
   };

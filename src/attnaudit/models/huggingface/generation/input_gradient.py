@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from attnaudit.core.module_state import evaluating
+from attnaudit.core.module_state import evaluating, parameters_frozen
 from attnaudit.data.citations import CitationBatch
 from attnaudit.models.huggingface.generation import answer_passes
 from attnaudit.models.huggingface.generation.spans import mean_of_span
@@ -46,6 +46,8 @@ def input_gradient(
     with ExitStack() as stack:
         # Layers that are run again must be in evaluation mode, as they were the first time.
         stack.enter_context(evaluating(model))
+        # Otherwise a layer that is run again keeps what only gradients of its weights would need.
+        stack.enter_context(parameters_frozen(model))
         stack.enter_context(torch.enable_grad())
         if sequences.ids.numel() > LONG:
             stack.enter_context(layers_run_again(model))
