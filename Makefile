@@ -50,6 +50,9 @@ calibrate: $(READY)
 	$(BIN)/python -m benchmarks.calibration.evaluate build/calibration \
 		--to benchmarks/calibration/results --document docs/card.md \
 		--rates src/attnaudit/results/error_rates.json
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.calibration.citations.run --out build/calibration \
+		--document docs/card.md docs/language_models.md \
+		--rates src/attnaudit/results/citation_error_rates.json
 
 picture: demo
 	chromium --headless --no-sandbox --disable-gpu --disable-background-networking --hide-scrollbars \

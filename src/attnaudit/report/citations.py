@@ -110,7 +110,10 @@ def _answer(line: Any, columns: Columns, index: int) -> dict[str, Any]:
 
 def _outcome(columns: Columns, index: int, closed: float | None) -> str:
     """What became of the source with most attention."""
-    if _value(columns, ("source_use", "", "known_without"), index) == 1.0:
+    known = _value(columns, ("source_use", "", "known_without"), index)
+    if known is None:  # the audit was not run
+        return ""
+    if known == 1.0:
         return "known_without" if closed is not None and closed >= 0.5 else "unsupported"
     if _value(columns, ("source_use", "", "only_together"), index) == 1.0:
         return "only_together"
@@ -119,11 +122,13 @@ def _outcome(columns: Columns, index: int, closed: float | None) -> str:
 
 
 def _outcomes(columns: Columns) -> list[tuple[str, int, str]]:
-    """(key, how many answers, in words) of each outcome."""
+    """(key, how many answers, in words) of each outcome; empty if source_use was not run."""
     found = [
         _outcome(columns, index, _value(columns, ("source_use", "", "closed_book"), index))
         for index in range(len(columns.ids))
     ]
+    if not any(found):
+        return []
     return [(key, found.count(key), words) for key, words in OUTCOMES.items()]
 
 

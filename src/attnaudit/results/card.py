@@ -19,7 +19,7 @@ from attnaudit.results.reliability import reliability
 from attnaudit.results.verdict import Verdict, conclude
 
 _DIGITS = 2  # of every number on the card
-_WIDTH = 38  # of the column of questions in the printed card
+_WIDTH = 38  # of the column of questions in the printed card, at least
 
 
 @dataclass(frozen=True)
@@ -184,13 +184,14 @@ class Card:
             *filter(None, [self.error_rates, self.accuracy]),
             *(f"Caution: {caution}" for caution in self.cautions),
         ]
+        width = max([_WIDTH, *(len(answer.question) for answer in self.answers)])
         for answer in self.answers:
-            lines.append(f"{answer.question:{_WIDTH}s} {answer.answer.upper()}: {answer.because}")
+            lines.append(f"{answer.question:{width}s} {answer.answer.upper()}: {answer.because}")
             for index, finding in enumerate(answer.findings):
                 # marks the finding that decides
                 arrow = " " if index or answer.answer == UNKNOWN else "→"
-                lines.append(f"{'':{_WIDTH}s} {arrow} {finding}")
-            lines.append(f"{'':{_WIDTH}s}   cannot see: {answer.blind}")
+                lines.append(f"{'':{width}s} {arrow} {finding}")
+            lines.append(f"{'':{width}s}   cannot see: {answer.blind}")
         return "\n".join(lines)
 
     def _step_lines(self) -> list[str]:

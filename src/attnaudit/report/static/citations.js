@@ -130,6 +130,9 @@
     }
     reset();
     const outcome = /** @type {keyof typeof WORDS} */ (answer.outcome);
+    const became = outcome
+      ? [make("b", { class: `o-${outcome}`, text: WORDS[outcome] }), " · "]
+      : [];
     const [open, closed] = [answer.open_book, answer.closed_book].map(number);
     const likely = `probability per token ${open} with the sources, ${closed} without`;
     return make(
@@ -140,8 +143,8 @@
       make(
         "p",
         { class: "small" },
-        make("b", { class: `o-${outcome}`, text: WORDS[outcome] }),
-        make("span", { class: "soft", text: ` · ${likely} · ${shown(answer.id)}` }),
+        ...became,
+        make("span", { class: "soft", text: `${likely} · ${shown(answer.id)}` }),
       ),
       orders,
       table(answer),
