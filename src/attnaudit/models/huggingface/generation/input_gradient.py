@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from attnaudit.core.heap import return_free_memory
 from attnaudit.core.module_state import evaluating, parameters_frozen
 from attnaudit.data.citations import CitationBatch
 from attnaudit.models.huggingface.generation import answer_passes
@@ -64,7 +65,12 @@ def layers_run_again(model: Any) -> Iterator[None]:
     """Keep only the inputs of every layer inside the context; gradients must be taken in it too."""
 
     def wrap(forward: Callable[..., Any]) -> Callable[..., Any]:
-        return partial(checkpoint, forward, use_reentrant=False)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            # Inputs that stay between activations that go would keep the memory of both.
+            return_free_memory()
+            return forward(*args, **kwargs)
+
+        return partial(checkpoint, run, use_reentrant=False)
 
     with ExitStack() as stack:
         for module in layer_modules(model):
