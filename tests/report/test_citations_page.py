@@ -31,6 +31,7 @@ def test_the_outcomes_are_counted_and_shown_with_every_answer(results: Results) 
     assert counts == {
         "known_without": 0,
         "unsupported": 0,
+        "only_together": 0,
         "used_cited": right,
         "used_other": 12 - right,
     }
@@ -48,6 +49,15 @@ def test_the_model_that_knows_is_told_from_one_that_guesses() -> None:
     for kind, expected in (("knows", "known_without"), ("copier", "used_cited")):
         data = citation_data(cite(PlantedReader(kind), QUESTIONS[:3], show_progress=False))
         assert {answer["outcome"] for answer in data["answers"]} == {expected}
+
+
+def test_no_outcome_is_stated_if_it_was_not_audited(tmp_path: Path) -> None:
+    audited = cite(PlantedReader("copier"), QUESTIONS, audits=["sinks"], show_progress=False)
+    data = citation_data(audited)
+    assert data["outcomes"] == []
+    assert {answer["outcome"] for answer in data["answers"]} == {""}
+    page = audited.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "What became of the answers" not in page
 
 
 def test_texts_from_outside_stay_texts(results: Results, tmp_path: Path) -> None:

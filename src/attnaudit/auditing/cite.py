@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 
-from attnaudit.auditing.battery import Battery
-from attnaudit.auditing.head_choice import choose_heads, hold_out
-from attnaudit.auditing.jobs.job import finish
-from attnaudit.auditing.jobs.run_job import BatchSource, opened, parts_folder, run_job
-from attnaudit.auditing.jobs.shards import MemoryShards
+from attnaudit.auditing.citation_answers import answered_questions
+from attnaudit.auditing.citation_job import citation_battery, run_citation_job
 from attnaudit.auditing.selection import Choice, find_audits, find_measures
 from attnaudit.audits.citations import CITATION_AUDITS, DEFAULT_CITATION_AUDITS
-from attnaudit.core.contract import AttentionModel, Batch
+from attnaudit.core.contract import AttentionModel
 from attnaudit.core.errors import InputError
 from attnaudit.core.output_folders import check_folder
 from attnaudit.data.citations import CitationExample, read_citations
 from attnaudit.measures.citations import CITATION_MEASURES, DEFAULT_CITATION_MEASURES
-from attnaudit.results.questions import CITATION
 from attnaudit.results.results import Results
-from attnaudit.results.store import load_results, save_results
-
-TOKENS_PER_SHARD = 2**9  # a few answers: each takes dozens of passes
-_TIMED_FROM = 10  # answers
 
 
 def cite(
@@ -44,7 +34,7 @@ def cite(
     max_new_tokens: int = 32,
     out: str | Path | None = None,
     force: bool = False,
-    tokens_per_shard: int = TOKENS_PER_SHARD,
+    tokens_per_shard: int | None = None,
     show_progress: bool = True,
 ) -> Results:
     """May I show this model's attention as the source of an answer?
@@ -75,8 +65,8 @@ def cite(
         finished: called again with the same arguments, it goes on where it stopped.
     force : bool, default False
         Replace results that are in the folder already.
-    tokens_per_shard : int
-        Size of a part, in tokens.
+    tokens_per_shard : int, optional
+        Size of a part, in tokens; by default a few answers.
     show_progress : bool, default True
 
     Returns
@@ -96,137 +86,31 @@ def cite(
     'yes'
     """
     _check_model(model)
+    find_audits(audits, CITATION_AUDITS, DEFAULT_CITATION_AUDITS)
+    find_measures(measures, CITATION_MEASURES, DEFAULT_CITATION_MEASURES)
     if out is not None:
         check_folder(Path(out), replace=force)
     if isinstance(examples, str | Path):
         examples, _ = read_citations(examples)
-    return run_citations(
+    answered, listed = answered_questions(
         model,
         _checked(examples),
-        audits=audits,
-        measures=measures,
+        measures,
         choose=choose,
         held_out=held_out,
-        seed=seed,
-        device=device,
-        keep_examples=keep_examples,
         max_new_tokens=max_new_tokens,
+        seed=seed,
+        show_progress=show_progress,
+    )
+    return run_citation_job(
+        citation_battery(model, audits, listed, seed=seed, device=device),
+        answered,
         out=out,
         force=force,
+        keep_examples=keep_examples,
         tokens_per_shard=tokens_per_shard,
         show_progress=show_progress,
     )
-
-
-def run_citations(
-    model: AttentionModel,
-    listed: Sequence[CitationExample],
-    *,
-    audits: Sequence[Choice] | None = None,
-    measures: Sequence[Choice] | None = None,
-    choose: int = 0,
-    held_out: float = 0.2,
-    seed: int = 0,
-    device: torch.device | str | None = None,
-    keep_examples: int | None = None,
-    max_new_tokens: int = 32,
-    out: str | Path | None = None,
-    force: bool = False,
-    tokens_per_shard: int = TOKENS_PER_SHARD,
-    show_progress: bool = True,
-    texts: dict[str, Any] | None = None,
-    on_message: Callable[[str], None] | None = None,
-) -> Results:
-    """`cite` after its arguments were checked.
-
-    texts: what is stored about the file the questions are from. on_message: called with an estimate
-    of the time.
-    """
-    chosen_audits = find_audits(audits, CITATION_AUDITS, DEFAULT_CITATION_AUDITS)
-    names = list(DEFAULT_CITATION_MEASURES if measures is None else measures)
-    answered = answer_missing(model, listed, max_new_tokens, show_progress=show_progress)
-    if choose:
-        held, answered = hold_out(answered, held_out, seed)
-        heads = choose_heads(model, held, count=choose, show_progress=show_progress)
-        names.append(f"named_heads:heads={heads}")
-    battery = Battery(
-        model,
-        chosen_audits,
-        find_measures(names, CITATION_MEASURES, DEFAULT_CITATION_MEASURES),
-        seed=seed,
-        device=device,
-        card=CITATION,
-    )
-    batches = citation_batches(model, answered)
-    if on_message is not None and (estimate := _time_estimate(battery, batches)):
-        on_message(estimate)
-    source = BatchSource(MemoryShards(batches, tokens_per_shard))
-    place = None if out is None else parts_folder(Path(out))
-    with opened(place) as store, TemporaryDirectory() as scratch:
-        results = run_job(
-            store,
-            battery,
-            source,
-            Path(scratch),
-            identity={"kind": "citations"},
-            keep_examples=keep_examples,
-            show_progress=show_progress,
-        )
-        if texts is not None:
-            results.about["texts"] = {**texts, "audited": len(answered)}
-        if out is None:
-            return Results(
-                results.columns.in_memory(), results.summaries, results.examples, results.about
-            )
-        save_results(results, Path(out), force=force, was_free=True)
-        finish(store)
-    return load_results(out)
-
-
-def _time_estimate(battery: Battery, batches: Sequence[Batch]) -> str | None:
-    """One sentence, from the answer of medium length; None if there are few answers."""
-    if len(batches) < _TIMED_FROM:
-        return None
-    by_length = sorted(batches, key=lambda batch: int(batch.mask.sum()))
-    middle = [by_length[len(batches) // 2]]
-    started = time.monotonic()
-    battery.run(middle)
-    seconds = time.monotonic() - started
-    total = seconds * len(batches)
-    duration = f"{total / 60:.0f} minutes" if total > 90 else f"{total:.0f} seconds"
-    return f"About {duration} for {len(batches)} answers, {seconds:.1f} s each."
-
-
-def answer_missing(
-    model: Any,
-    examples: Sequence[CitationExample],
-    max_new_tokens: int,
-    *,
-    show_progress: bool,
-) -> list[CitationExample]:
-    """The examples with an answer, generated if there was none; those without any are rejected."""
-    if all(example.answer for example in examples):
-        return list(examples)
-    generate = getattr(model, "with_answers", None)
-    if generate is None:
-        first = next(example for example in examples if not example.answer)
-        raise InputError(
-            f"{first.where or first.example_id}: there is no answer, and this model cannot "
-            "generate one."
-        )
-    answered = generate(examples, max_new_tokens=max_new_tokens, show_progress=show_progress)
-    empty = [example for example in answered if not example.answer]
-    if empty:
-        raise InputError(
-            f"{empty[0].where or empty[0].example_id}: the model says nothing in answer to this "
-            "question. Leave the question out, or give an answer."
-        )
-    return list(answered)
-
-
-def citation_batches(model: Any, examples: Sequence[CitationExample]) -> list[Batch]:
-    """One batch per example, in their order: its sets of sources are run together."""
-    return [batch for example in examples for batch in model.batches([example])]
 
 
 def _check_model(model: Any) -> None:

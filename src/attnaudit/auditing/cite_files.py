@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from attnaudit.auditing.cite import run_citations
+from attnaudit.auditing.citation_answers import answered_questions
+from attnaudit.auditing.citation_job import run_citation_job
+from attnaudit.auditing.jobs.citation_worker import SavedReader
+from attnaudit.auditing.jobs.worker_choices import reject_functions
 from attnaudit.auditing.report_file import check_report, write_report
 from attnaudit.auditing.selection import Choice, find_audits, find_measures
 from attnaudit.audits.citations import CITATION_AUDITS, DEFAULT_CITATION_AUDITS
 from attnaudit.core.devices import check_device
 from attnaudit.core.output_files import check_file
 from attnaudit.core.output_folders import check_folder
+from attnaudit.core.tasks import Workers, as_workers
 from attnaudit.data.citations import read_citations
 from attnaudit.data.reading.option_names import Spelling, in_python
 from attnaudit.data.sampling import sampled
 from attnaudit.measures.citations import CITATION_MEASURES, DEFAULT_CITATION_MEASURES
-from attnaudit.models.huggingface import from_huggingface
 from attnaudit.results.results import Results
 
 
@@ -30,6 +33,7 @@ def cite_files(
     heads: str | Sequence[int] = "all",
     choose: int = 0,
     held_out: float = 0.2,
+    items: str = "sources",
     instruction: str | None = None,
     chat: bool | None = None,
     sample: int | None = None,
@@ -43,6 +47,9 @@ def cite_files(
     dtype: str = "float32",
     out: str | Path | None = None,
     force: bool = False,
+    workers: Workers | int = 1,
+    parts: str | None = None,
+    tokens_per_shard: int | None = None,
     on_message: Callable[[str], None] | None = None,
     spell: Spelling = in_python,
 ) -> Results:
@@ -58,6 +65,7 @@ def cite_files(
     columns, level, skip_bad : as for `read_citations`.
     layers, heads : "all" or numbers from 0; those whose mean is the attention that is shown.
     choose, held_out : as for `cite`: heads chosen on held-out questions.
+    items : "sources", or "words" to audit every word of the sources.
     instruction, chat : of the prompt, as for `from_huggingface`.
     sample : number of questions to audit; None for all.
     audits, measures : names or functions; None for the defaults.
@@ -66,6 +74,11 @@ def cite_files(
     device, dtype : "cpu" or "cuda"; "float32" or "bfloat16".
     out : folder for the results and report.html; None to save nothing.
     force : replace results that are in the folder already.
+    workers : how many processes share the work, or `Workers` for more choices, such as a cluster.
+        Missing answers are generated, and heads chosen, by this process alone.
+    parts : where the parts of the unfinished audit are kept, by default OUT.parts: a folder that
+        all workers can write to, or an address that fsspec knows, such as s3://bucket/job.
+    tokens_per_shard : size of a part, in tokens.
     on_message : called with what was read from the file, and with an estimate of the time.
     spell : how error messages write options; for the command line.
 
@@ -76,6 +89,9 @@ def cite_files(
     """
     model_dir, data = Path(model_dir), Path(data)
     check_device(device)
+    workers = as_workers(workers)
+    if not workers.in_this_process:
+        reject_functions({"audits": audits, "measures": measures})
     find_audits(audits, CITATION_AUDITS, DEFAULT_CITATION_AUDITS)
     find_measures(measures, CITATION_MEASURES, DEFAULT_CITATION_MEASURES)
     if out is not None:
@@ -93,28 +109,43 @@ def cite_files(
             f"Read {data.name}: {len(examples):,} questions, {len(chosen):,} of them audited; "
             f"{gold:,} with known sources, {generated:,} without an answer."
         )
-    model = from_huggingface(
-        model_dir,
-        task="generation",
-        layers=layers,
-        heads=heads,
-        instruction=instruction,
-        chat=chat,
-        max_length=max_length,
-        device=device,
-        dtype=dtype,
+    reader = SavedReader(
+        str(model_dir),
+        {
+            "layers": layers,
+            "heads": heads,
+            "instruction": instruction,
+            "chat": chat,
+            "items": items,
+            "max_length": max_length,
+            "device": device,
+            "dtype": dtype,
+        },
+        audits,
+        measures,
+        seed,
     )
-    results = run_citations(
+    model = reader.load()
+    answered, listed = answered_questions(
         model,
         chosen,
-        audits=audits,
-        measures=measures,
+        measures,
         choose=choose,
         held_out=held_out,
-        seed=seed,
         max_new_tokens=max_new_tokens,
+        seed=seed,
+        show_progress=True,
+    )
+    reader = reader._replace(measures=listed)
+    results = run_citation_job(
+        reader.battery(model),
+        answered,
         out=out,
+        parts=parts,
         force=force,
+        tokens_per_shard=tokens_per_shard,
+        workers=workers,
+        task=reader.task,
         texts={
             "file": data.name,
             "model": model_dir.resolve().name,

@@ -12,6 +12,7 @@ from attnaudit.auditing.stored_moves import examples_with_moves, stored_moves
 from attnaudit.audits.furthest import alternative
 from attnaudit.audits.heatmap import weight_on_marks
 from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.data.citations import CitationBatch
 from attnaudit.data.sampling import sampled
 from attnaudit.measures.citations.attention import shuffled_order
 from attnaudit.results.audit_names import resolve_audit_name
@@ -147,7 +148,19 @@ def _answer(model: AttentionModel, record: Record, index: int, seed: int | None)
         "shuffled_order": None
         if seed is None
         else [source for source in shuffled_order(record, seed)[index].tolist() if source >= 0],
+        "source_of_word": _source_of_word(record, index),
     }
+
+
+def _source_of_word(record: Record, index: int) -> list[int] | None:
+    """The number of the source of each counted word; None if sources are items."""
+    batch = record.batch
+    if not isinstance(batch, CitationBatch) or batch.source is None:
+        return None
+    counted = record.content[index].nonzero()[:, 0].tolist()
+    every = batch.source_of_items(index)
+    sources = [every[item] for item in counted]
+    return None if len(set(sources)) == len(sources) else sources
 
 
 def _furthest_attention(

@@ -14,6 +14,7 @@ from attnaudit.cli.options import (
     FailIf,
     Junit,
     Measures,
+    Parts,
     Quiet,
     Resources,
     Scheduler,
@@ -166,13 +167,7 @@ def audit(
     threads: Threads = None,
     scheduler: Scheduler = None,
     resources: Resources = None,
-    parts: Annotated[
-        str | None,
-        typer.Option(
-            help="Where the parts of the unfinished audit are kept: a folder, or an address that "
-            "fsspec knows, such as s3://bucket/job; default: OUT.parts."
-        ),
-    ] = None,
+    parts: Parts = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace results that are already in the folder.")
     ] = False,

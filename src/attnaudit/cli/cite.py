@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from attnaudit.cli.options import Device, FailIf, Quiet, Verbose, split_names, split_numbers
+from attnaudit.cli.options import (
+    Device,
+    FailIf,
+    Parts,
+    Quiet,
+    Resources,
+    Scheduler,
+    Threads,
+    Verbose,
+    WorkerCount,
+    split_names,
+    split_numbers,
+    workers_from,
+)
 from attnaudit.cli.runs import print_gate
 
 
@@ -57,6 +70,10 @@ def cite(
     held_out: Annotated[
         float, typer.Option(help="Share of the questions that heads are chosen on.")
     ] = 0.2,
+    items: Annotated[
+        str,
+        typer.Option(help="What is scored and left out: sources, or words, every word of them."),
+    ] = "sources",
     instruction: Annotated[
         str | None, typer.Option(help="First line of the prompt; default: our own.")
     ] = None,
@@ -92,6 +109,11 @@ def cite(
     force: Annotated[
         bool, typer.Option("--force", help="Replace results that are already in the folder.")
     ] = False,
+    workers: WorkerCount = 1,
+    threads: Threads = None,
+    scheduler: Scheduler = None,
+    resources: Resources = None,
+    parts: Parts = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -118,6 +140,7 @@ def cite(
         heads=split_numbers(heads),
         choose=choose,
         held_out=held_out,
+        items=items,
         instruction=instruction,
         chat=chat,
         sample=sample,
@@ -130,6 +153,8 @@ def cite(
         dtype=dtype,
         out=out,
         force=force,
+        workers=workers_from(workers, threads, scheduler, resources),
+        parts=parts,
         on_message=lambda text: typer.echo(text, err=True),
         spell=in_command,
     )

@@ -68,6 +68,13 @@ Scheduler = Annotated[
 Resources = Annotated[
     str | None, typer.Option(help="What a Dask worker must offer to get a task: GPU=1.")
 ]
+Parts = Annotated[
+    str | None,
+    typer.Option(
+        help="Where the parts of the unfinished audit are kept: a folder, or an address that "
+        "fsspec knows, such as s3://bucket/job; default: OUT.parts."
+    ),
+]
 FailIf = Annotated[
     str | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""The torch modules a model consists of, and evaluation mode for a while."""
+"""The torch modules a model consists of; evaluation mode and frozen parameters for a while."""
 
 from __future__ import annotations
 
@@ -41,3 +41,16 @@ def evaluating(*models: object, device: torch.device | str | None = None) -> Ite
             module.training = mode
         for module in modules if home is not None else ():
             module.to(home)
+
+
+@contextmanager
+def parameters_frozen(model: nn.Module) -> Iterator[None]:
+    """Let no parameter require a gradient inside the block, so that nothing is kept for it."""
+    frozen = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    try:
+        for parameter in frozen:
+            parameter.requires_grad_(False)
+        yield
+    finally:
+        for parameter in frozen:
+            parameter.requires_grad_(True)

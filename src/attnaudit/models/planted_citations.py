@@ -11,7 +11,6 @@ They read questions such as those of `attnaudit.data.citations.simulate` with on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -22,7 +21,7 @@ from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError
 from attnaudit.core.randomness import derive
 from attnaudit.data.citations import FIRST_SOURCE, REST, START, CitationBatch, CitationExample
-from attnaudit.data.citations.batch import padded
+from attnaudit.data.citations.batch import EncodedPrompt, citation_batch
 from attnaudit.models.answer_logits import two_logits
 
 KINDS = ("copier", "first", "knows")
@@ -174,31 +173,22 @@ def _number(word: str) -> int:
 
 
 def _batch(examples: Sequence[CitationExample], *, with_question: bool) -> CitationBatch:
-    tokens, items = [], []
+    encoded = []
     for example in examples:
         parts = [(START, [""])]
         parts += [(FIRST_SOURCE + n, _words(text)) for n, text in enumerate(example.sources)]
         parts.append((REST, ["?", *(_words(example.question) if with_question else [])]))
-        tokens.append([_number(word) for _, words in parts for word in words])
-        items.append([item for item, words in parts for _ in words])
-    ids, mask = padded(tokens)
-    item, _ = padded(items)
-    answer, answer_mask = padded([[_number(_words(each.answer)[-1])] for each in examples])
-    gold = torch.zeros_like(mask)
-    for index, example in enumerate(examples):
-        for source in example.gold or ():
-            gold[index] |= (item[index] == FIRST_SOURCE + source) & mask[index]
-    return CitationBatch(
-        tuple(example.example_id for example in examples),
-        ids,
-        mask,
-        evidence=gold if any(example.gold is not None for example in examples) else None,
-        items=item,
-        answer=answer,
-        answer_mask=answer_mask,
-        target=answer_mask,
-        examples=tuple(replace(example) for example in examples),
-    )
+        items = [item for item, words in parts for _ in words]
+        encoded.append(
+            EncodedPrompt(
+                ids=[_number(word) for _, words in parts for word in words],
+                items=items,
+                sources=[max(item - FIRST_SOURCE, -1) for item in items],
+                answer=[_number(_words(example.answer)[-1])],
+                target=[True],
+            )
+        )
+    return citation_batch(examples, encoded)
 
 
 def _matches(batch: CitationBatch) -> Tensor:

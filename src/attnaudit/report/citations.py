@@ -34,6 +34,7 @@ _TABLE = {
 OUTCOMES = {
     "known_without": "known without the sources",
     "unsupported": "not from the sources, and not known",
+    "only_together": "used several sources, only together",
     "used_cited": "used the cited source",
     "used_other": "used another source",
 }
@@ -99,6 +100,7 @@ def _answer(line: Any, columns: Columns, index: int) -> dict[str, Any]:
         "gold": gold if gold is None or any(gold) else None,
         "scores": {name: [rounded(value) for value in each] for name, each in scores.items()},
         "per_token": [[rounded(value) for value in row] for row in per_token],
+        "source_of_word": _plain(getattr(line, "source_of_word", None)),
         "order": _plain(order),
         "open_book": full,
         "closed_book": closed,
@@ -107,19 +109,26 @@ def _answer(line: Any, columns: Columns, index: int) -> dict[str, Any]:
 
 
 def _outcome(columns: Columns, index: int, closed: float | None) -> str:
-    """The three-way outcome of the source with most attention."""
-    if _value(columns, ("source_use", "", "known_without"), index) == 1.0:
+    """What became of the source with most attention."""
+    known = _value(columns, ("source_use", "", "known_without"), index)
+    if known is None:  # the audit was not run
+        return ""
+    if known == 1.0:
         return "known_without" if closed is not None and closed >= 0.5 else "unsupported"
+    if _value(columns, ("source_use", "", "only_together"), index) == 1.0:
+        return "only_together"
     cited = _value(columns, ("source_use", "attention", "used_cited"), index)
     return "used_cited" if cited is not None and cited > 0.5 else "used_other"
 
 
 def _outcomes(columns: Columns) -> list[tuple[str, int, str]]:
-    """(key, how many answers, in words) of each outcome."""
+    """(key, how many answers, in words) of each outcome; empty if source_use was not run."""
     found = [
         _outcome(columns, index, _value(columns, ("source_use", "", "closed_book"), index))
         for index in range(len(columns.ids))
     ]
+    if not any(found):
+        return []
     return [(key, found.count(key), words) for key, words in OUTCOMES.items()]
 
 

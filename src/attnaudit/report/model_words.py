@@ -29,6 +29,8 @@ def model_words(about: dict[str, Any]) -> str:
     --------
     >>> model_words({"layers": [5], "heads": "all", "query": "first"})
     'layer 5; all heads; read at the first token'
+    >>> model_words({"layers": list(range(30))})
+    'layers 0 to 29'
     """
     phrases = {
         "model": lambda value: str(value),
@@ -44,10 +46,12 @@ def model_words(about: dict[str, Any]) -> str:
     return "; ".join(
         phrases[key](value) if key in phrases else f"{key} {value}"
         for key, value in about.items()
-        if value is not None
+        if value is not None and key != "rows"  # layers and heads say it shorter
     )
 
 
 def _numbered(noun: str, values: Any) -> str:
     listed = list(values) if isinstance(values, list | tuple) else [values]
+    if len(listed) > 2 and listed == list(range(listed[0], listed[0] + len(listed))):
+        return f"{noun}s {listed[0]} to {listed[-1]}"
     return f"{noun}{'' if len(listed) == 1 else 's'} {', '.join(map(str, listed))}"

@@ -19,7 +19,7 @@ from attnaudit.results.reliability import reliability
 from attnaudit.results.verdict import Verdict, conclude
 
 _DIGITS = 2  # of every number on the card
-_WIDTH = 38  # of the column of questions in the printed card
+_WIDTH = 38  # of the column of questions in the printed card, at least
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,7 @@ class Card:
     stored : verdict, decision and next step of a card that was stored by earlier rules.
     kind : what attention is shown as, an "explanation" or a "citation".
     steps : what would settle what is open, as (text, command).
+    has_rates : whether the error rates were measured on results like these.
 
     Examples
     --------
@@ -119,6 +120,7 @@ class Card:
     stored: Verdict | None = None
     kind: str = EXPLANATION
     steps: tuple[tuple[str, str], ...] = ()
+    has_rates: bool = True
 
     def __getitem__(self, question: str | Question) -> Answer:
         """The answer to a question, given by its key ("needed") or its wording ("needed?")."""
@@ -145,7 +147,7 @@ class Card:
     @property
     def error_rates(self) -> str:
         """How often cards of these rules were wrong on models of known truth; empty if unknown."""
-        return reliability(self.rules) if self.kind == EXPLANATION else ""
+        return reliability(self.rules, self.kind) if self.has_rates else ""
 
     @property
     def verdict(self) -> str:
@@ -182,13 +184,14 @@ class Card:
             *filter(None, [self.error_rates, self.accuracy]),
             *(f"Caution: {caution}" for caution in self.cautions),
         ]
+        width = max([_WIDTH, *(len(answer.question) for answer in self.answers)])
         for answer in self.answers:
-            lines.append(f"{answer.question:{_WIDTH}s} {answer.answer.upper()}: {answer.because}")
+            lines.append(f"{answer.question:{width}s} {answer.answer.upper()}: {answer.because}")
             for index, finding in enumerate(answer.findings):
                 # marks the finding that decides
                 arrow = " " if index or answer.answer == UNKNOWN else "→"
-                lines.append(f"{'':{_WIDTH}s} {arrow} {finding}")
-            lines.append(f"{'':{_WIDTH}s}   cannot see: {answer.blind}")
+                lines.append(f"{'':{width}s} {arrow} {finding}")
+            lines.append(f"{'':{width}s}   cannot see: {answer.blind}")
         return "\n".join(lines)
 
     def _step_lines(self) -> list[str]:

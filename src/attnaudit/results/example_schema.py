@@ -43,9 +43,11 @@ EXAMPLE = pa.struct(
         ("answer", pa.list_(pa.string())),
         ("answer_attention", _NUMBERS),
         ("shuffled_order", pa.list_(pa.int64())),
+        ("source_of_word", pa.list_(pa.int64())),
     ]
 )
-CITATION_COLUMNS = ("answer", "answer_attention", "shuffled_order")  # of answers from sources only
+# Of answers from sources only; the last if words are items.
+CITATION_COLUMNS = ("answer", "answer_attention", "shuffled_order", "source_of_word")
 
 
 def kept_column(ids: Iterable[str], rows: Iterable[dict[str, Any]]) -> pa.Array:

@@ -8,13 +8,20 @@ from importlib.resources import files
 from typing import Any
 
 from attnaudit.results.number_formats import percent
+from attnaudit.results.questions import CITATION, EXPLANATION
 
-FILE = "error_rates.json"  # written by benchmarks/calibration, next to this module
+# Written by benchmarks/calibration, next to this module: per kind of card.
+FILE, CITATION_FILE = "error_rates.json", "citation_error_rates.json"
+_FILES = {EXPLANATION: FILE, CITATION: CITATION_FILE}
 
 
 @cache
-def error_rates() -> dict[str, Any]:
+def error_rates(kind: str = EXPLANATION) -> dict[str, Any]:
     """The measured error rates of the verdict; empty if they were not measured.
+
+    Parameters
+    ----------
+    kind : of the card, "explanation" or "citation".
 
     Returns
     -------
@@ -22,13 +29,13 @@ def error_rates() -> dict[str, Any]:
         Per kind of error ("false_yes", "false_no"), the number of `cases`, the `rate` and the ends
         of its 95 % interval, `low` and `high`.
     """
-    stored = files("attnaudit.results") / FILE
+    stored = files("attnaudit.results") / _FILES[kind]
     return json.loads(stored.read_text(encoding="utf-8")) if stored.is_file() else {}
 
 
-def reliability(rules: int) -> str:
+def reliability(rules: int, kind: str = EXPLANATION) -> str:
     """One sentence on how often the card by these rules says yes wrongly, or an empty text."""
-    rates = error_rates()
+    rates = error_rates(kind)
     if rates.get("rules") != rules:
         return ""
     wrong_yes, wrong_no = rates["false_yes"], rates["false_no"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +20,9 @@ from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.sharded_audit import ShardedAudit
 from attnaudit.auditing.jobs.shards import StoredShards
 from attnaudit.auditing.jobs.text_examples import TEXTS, batches_by
+from attnaudit.auditing.jobs.worker_choices import reject_functions
 from attnaudit.auditing.selection import Choice, find_audits, find_measures
 from attnaudit.audits import AUDITS
-from attnaudit.core.errors import InputError
 from attnaudit.core.tasks import Task
 from attnaudit.models.huggingface import from_huggingface
 
@@ -69,15 +69,9 @@ class SavedModels(NamedTuple):
 
     def check_names(self) -> None:
         """Reject functions: other processes find audits and measures by name."""
-        for kind in ("audits", "measures", "explanations"):
-            given = getattr(self, kind) or ()
-            choices: Iterable[Choice] = given.values() if isinstance(given, dict) else given
-            functions = [choice for choice in choices if not isinstance(choice, str)]
-            if functions:
-                raise InputError(
-                    f"Workers cannot be given the function {functions[0]!r} among the {kind}. "
-                    'Name it: "package.module:function".'
-                )
+        reject_functions(
+            {"audits": self.audits, "measures": self.measures, "explanations": self.explanations}
+        )
 
 
 def audit_text_shard(address: str, job: str, shard: int, models: dict[str, Any]) -> None:

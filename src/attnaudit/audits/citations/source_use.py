@@ -26,6 +26,7 @@ from attnaudit.measures.citations.answer_values import (
 )
 
 DOUBLED = math.log(2)  # the least gain: the sources double the probability of the answer's tokens
+_ALONE = 0.25  # of the gain, that some source has to bring by itself to say which was used
 
 
 @declares(
@@ -41,6 +42,9 @@ DOUBLED = math.log(2)  # the least gain: the sources double the probability of t
             ),
             "closed_book": Metric("probability per token without any source", 0.0, 1.0),
             "known_without": Metric("the sources are not needed", 0.0, 1.0),
+            "only_together": Metric(
+                "sources were used, but none brings a quarter of what all bring together", 0.0, 1.0
+            ),
             "used_cited": Metric("the cited source was used", 0.0, "from_sources", SHARE),
             "used_other": Metric("another source was used", 0.0, "from_sources", SHARE),
             "cited_used": Metric(
@@ -68,7 +72,8 @@ def source_use(
 
     What a source contributes is the larger of what its removal loses and what it brings alone, so
     that two sources that say the same both count. The cited source is the one with the largest
-    score; ties share the credit.
+    score; ties share the credit. If no source brings a quarter of what all bring together, several
+    were used that cannot be told apart this way: which one was used is then undefined.
 
     Parameters
     ----------
@@ -80,7 +85,8 @@ def source_use(
     Returns
     -------
     dict of Tensor (B,)
-        The three outcomes known_without, used_cited and used_other sum to 1 for each measure.
+        The four outcomes known_without, only_together, used_cited and used_other sum to 1 for each
+        measure; the last two are NaN for an answer whose sources are used only together.
     """
     full, closed = log_prob(record.logits), closed_book(model, record)
     gain = full - closed
@@ -94,14 +100,17 @@ def source_use(
         ("", "known_without"): 1 - from_sources,
     }
     best = contributed.nan_to_num(-torch.inf).amax(-1, keepdim=True)
+    together = (best[:, 0] < _ALONE * gain) & (from_sources == 1)
+    values["", "only_together"] = together.double()
     used = (contributed >= least_share * best) & (best > 0)
+    unknown = (from_sources == 0) | together
     share = (used & record.content).sum(-1) / record.length.double()
-    values["", "chance"] = share.masked_fill(from_sources == 0, torch.nan)
+    values["", "chance"] = share.masked_fill(unknown, torch.nan)
     for name, score in scores.items():
-        cited = share_of_top(score, record, used.double())
+        cited = share_of_top(score, record, used.double()).masked_fill(together, torch.nan)
         values[name, "used_cited"] = cited * from_sources
         values[name, "used_other"] = (1 - cited) * from_sources
-        values[name, "cited_used"] = cited.masked_fill(from_sources == 0, torch.nan)
+        values[name, "cited_used"] = cited.masked_fill(unknown, torch.nan)
     return values
 
 

@@ -1,7 +1,8 @@
 """Questions with sources as a model reads them: tokens, and the item of each.
 
-Items are the sources, and three that are never ranked: the first token, which attention tends to
-sink into, other special tokens, and everything else (instructions, question, answer).
+Items are the sources, or their words, and three that are never ranked: the first token, which
+attention tends to sink into, other special tokens, and everything else (instructions, question,
+answer).
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ class CitationBatch(Batch):
     `tokens` (B,T) are the prompt; the answer (B,A) is kept apart.
     """
 
-    per_token: ClassVar[tuple[str, ...]] = (*Batch.per_token, "items")
+    per_token: ClassVar[tuple[str, ...]] = (*Batch.per_token, "items", "source")
 
     items: Tensor | None = None  # (B,T) int64, the item of each token; padding is 0
+    source: Tensor | None = None  # (B,T) int64, the number of each token's source; -1: of none
     answer: Tensor | None = None  # (B,A) int64
     answer_mask: Tensor | None = None  # (B,A) bool
     target: Tensor | None = None  # (B,A) bool, the tokens of the span that is asked about
@@ -51,12 +53,68 @@ class CitationBatch(Batch):
         """Number of items N of the example with most."""
         return max(FIRST_SOURCE + 1, int(self.item_of_token.max()) + 1)
 
+    def source_of_items(self, index: int) -> list[int]:
+        """The number of the source of each item of example `index`; -1 for none."""
+        assert self.source is not None  # set by whoever makes such batches
+        found = [-1] * self.item_count
+        for item, source in zip(
+            self.item_of_token[index].tolist(), self.source[index].tolist(), strict=True
+        ):
+            if item >= FIRST_SOURCE:
+                found[item] = source
+        return found
+
     @property
     def has_source(self) -> Tensor:
-        """Which items are sources that the prompt holds (B,N)."""
+        """Which items are sources, or words of them, that the prompt holds (B,N)."""
         item = torch.arange(self.item_count, device=self.tokens.device)
         held = (self.item_of_token[:, None] == item[:, None]).any(-1)
         return held & (item >= FIRST_SOURCE)
+
+
+@dataclass(frozen=True)
+class EncodedPrompt:
+    """Tokens of a prompt and its answer, as lists.
+
+    Parameters
+    ----------
+    ids, items, sources : one number per token of the prompt: the token, its item, and the source
+        that it is of, -1 for none.
+    answer, target : the tokens of the answer, and which of them are asked about.
+    """
+
+    ids: list[int]
+    items: list[int]
+    sources: list[int]
+    answer: list[int]
+    target: list[bool]
+
+
+def citation_batch(
+    examples: Sequence[CitationExample], encoded: Sequence[EncodedPrompt]
+) -> CitationBatch:
+    """The batch of these examples, on the processor; tokens of needed sources are evidence."""
+    tokens, mask = padded([each.ids for each in encoded])
+    items, _ = padded([each.items for each in encoded])
+    source, _ = padded([each.sources for each in encoded])
+    answer, answer_mask = padded([each.answer for each in encoded])
+    target, _ = padded([each.target for each in encoded])
+    evidence = torch.zeros_like(mask)
+    for index, example in enumerate(examples):
+        for number in example.gold or ():
+            evidence[index] |= (source[index] == number) & mask[index]
+    return CitationBatch(
+        tuple(example.example_id for example in examples),
+        tokens,
+        mask,
+        evidence=evidence if any(example.gold is not None for example in examples) else None,
+        items=items,
+        source=source,
+        answer=answer,
+        answer_mask=answer_mask,
+        target=target.bool(),
+        examples=tuple(examples),
+    )
 
 
 def padded(lists: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:

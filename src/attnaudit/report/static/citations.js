@@ -11,6 +11,7 @@
   const WORDS = {
     known_without: "known without the sources",
     unsupported: "not from the sources, and not known",
+    only_together: "used several sources, only together",
     used_cited: "used the cited source",
     used_other: "used another source",
   };
@@ -34,6 +35,7 @@
       card.classList.toggle("top", score === largest && Number.isFinite(largest));
       const label = card.querySelector(".n");
       if (label) label.textContent = number(scores[index]);
+      else card.title = number(scores[index]);
     });
   }
 
@@ -51,13 +53,35 @@
       make("span", { class: "n" }),
     );
 
+  /**
+   * The words of the sources, each a span to shade, in one card per source.
+   * @param {any} answer
+   * @returns {[HTMLElement[], HTMLElement[]]} the cards, and the words in their order
+   */
+  function wordCards(answer) {
+    const words = answer.sources.map((/** @type {string} */ word) =>
+      make("span", { class: "cited-word", text: shown(word) }),
+    );
+    /** @type {Map<number, HTMLElement>} */
+    const cards = new Map();
+    words.forEach((/** @type {HTMLElement} */ word, /** @type {number} */ index) => {
+      const source = answer.source_of_word[index];
+      const card = cards.get(source) ?? make("div", { class: "source-card" }, make("span", {}));
+      const text = /** @type {HTMLElement} */ (card.firstChild);
+      if (!cards.has(source) && answer.gold && answer.gold[index]) text.append("★ ");
+      text.append(word, " ");
+      cards.set(source, card);
+    });
+    return [[...cards.values()], words];
+  }
+
   /** The scores of every measure, one line per source. @param {any} answer */
   function table(answer) {
     const names = Object.keys(measures).filter((name) => name in answer.scores);
     const head = make(
       "tr",
       {},
-      make("th", { text: "source" }),
+      make("th", { text: answer.source_of_word ? "word" : "source" }),
       ...names.map((name) => make("th", { text: measures[name] })),
     );
     const rows = answer.sources.map((/** @type {string} */ _, /** @type {number} */ source) =>
@@ -65,7 +89,7 @@
         "tr",
         {},
         make("th", {
-          text: `${source + 1}${answer.gold && answer.gold[source] ? " ★" : ""}`,
+          text: `${answer.source_of_word ? shown(answer.sources[source]) : source + 1}${answer.gold && answer.gold[source] ? " ★" : ""}`,
         }),
         ...names.map((name) =>
           make("td", { class: "n", text: number(answer.scores[name][source]) }),
@@ -80,11 +104,13 @@
   /** @param {any} answer */
   function draw(answer) {
     const all = answer.sources.map((/** @type {string} */ _, /** @type {number} */ n) => n);
-    const cards = all.map((/** @type {number} */ source) => sourceCard(answer, source));
+    const [cards, items] = answer.source_of_word
+      ? wordCards(answer)
+      : Array(2).fill(all.map((/** @type {number} */ source) => sourceCard(answer, source)));
     const reset = () =>
-      shade(cards, answer.scores[state.measure] ?? new Array(all.length).fill(null));
+      shade(items, answer.scores[state.measure] ?? new Array(all.length).fill(null));
     const words = answer.answer.map((/** @type {string} */ token, /** @type {number} */ place) => {
-      const show = () => shade(cards, answer.per_token[place]);
+      const show = () => shade(items, answer.per_token[place]);
       const on = { mouseenter: show, focus: show, mouseleave: reset, blur: reset };
       return make("span", { text: shown(token), tabindex: "0", on });
     });
@@ -104,6 +130,9 @@
     }
     reset();
     const outcome = /** @type {keyof typeof WORDS} */ (answer.outcome);
+    const became = outcome
+      ? [make("b", { class: `o-${outcome}`, text: WORDS[outcome] }), " · "]
+      : [];
     const [open, closed] = [answer.open_book, answer.closed_book].map(number);
     const likely = `probability per token ${open} with the sources, ${closed} without`;
     return make(
@@ -114,8 +143,8 @@
       make(
         "p",
         { class: "small" },
-        make("b", { class: `o-${outcome}`, text: WORDS[outcome] }),
-        make("span", { class: "soft", text: ` · ${likely} · ${shown(answer.id)}` }),
+        ...became,
+        make("span", { class: "soft", text: `${likely} · ${shown(answer.id)}` }),
       ),
       orders,
       table(answer),

@@ -43,7 +43,18 @@ _SUPPORT = {
 def make_citation_card(numbers: Numbers, about: dict[str, Any]) -> Card:
     """The three answers, from the summary alone."""
     answers = (uses_sources(numbers), cites_used(numbers), follows_source(numbers))
-    return Card(answers, tuple(_cautions(numbers, about)), _answers(numbers), kind=CITATION)
+    return Card(
+        answers,
+        tuple(_cautions(numbers, about)),
+        _answers(numbers),
+        kind=CITATION,
+        has_rates=not _is_of_words(about),
+    )
+
+
+def _is_of_words(about: dict[str, Any]) -> bool:
+    """Whether words of the sources were audited, which error rates were not measured on."""
+    return about.get("model", {}).get("items") == "words"
 
 
 def uses_sources(numbers: Numbers) -> Answer:
@@ -131,6 +142,11 @@ def _cautions(numbers: Numbers, about: dict[str, Any]) -> Iterator[str]:
         yield (
             f"only {numbers.count} answers were audited; intervals are rough with fewer than "
             f"{_FEW_EXAMPLES}"
+        )
+    if _is_of_words(about):
+        yield (
+            "single words of the sources were scored and left out; read “source” as “word of a "
+            "source”"
         )
     sink = numbers("sinks/first_token")
     if sink is not None and sink.value > _MANY_IN_SINKS:

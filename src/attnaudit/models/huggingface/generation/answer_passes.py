@@ -18,6 +18,8 @@ from attnaudit.models.huggingface.generation import source_attention
 from attnaudit.models.huggingface.generation.source_attention import SourceTape, source_taped
 from attnaudit.models.interception import embeddings_captured
 
+TOKENS_AT_ONCE = 2**10
+
 
 @dataclass(frozen=True, eq=False)
 class Sequences:

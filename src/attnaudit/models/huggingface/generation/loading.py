@@ -13,6 +13,7 @@ from attnaudit.core.tolerance import tolerance_of
 from attnaudit.data.citations import CitationExample
 from attnaudit.models.huggingface.decision import LM_HEADS
 from attnaudit.models.huggingface.generation import answer_passes, source_attention
+from attnaudit.models.huggingface.generation.answer_reading import tape_of
 from attnaudit.models.huggingface.generation.model import GenerationModel
 from attnaudit.models.huggingface.generation.prompt import INSTRUCTION, Prompt
 from attnaudit.models.huggingface.generation.shared_prefixes import shared_prefix_log_probs
@@ -34,6 +35,7 @@ def wrap_generation(
     instruction: str | None,
     chat: bool | None,
     max_length: int | None,
+    items: str,
     choose: Choose,
 ) -> GenerationModel:
     """Wrap a loaded model; see `from_huggingface`.
@@ -58,6 +60,7 @@ def wrap_generation(
         is_encoder=config.is_encoder_decoder,
         instruction=INSTRUCTION if instruction is None else instruction,
         chat=chat,
+        items=items,
     )
     wrapped = GenerationModel(
         model,
@@ -118,7 +121,7 @@ def _trial(model: GenerationModel) -> tuple[int, int]:
     """How many layers and heads are read, from a pass over a short text."""
     (batch,) = model.batches([_TRIAL])
     sequences = answer_passes.sequences_of(batch, model.decoder_start)
-    tape = model.tape(batch, sequences)
+    tape = tape_of(model, batch, sequences)
     with torch.no_grad():
         found, _ = answer_passes.token_log_probs(model.model, batch, sequences, tape=tape)
         plain, _ = answer_passes.token_log_probs(model.model, batch, sequences)

@@ -1,48 +1,35 @@
 """A language model that answers questions from sources, with `read` and `decode`.
 
-Rows are layers × heads, averaged over the answer's tokens; items are the sources. There are two
-classes, "this answer" and "another": their logits are ln p and ln(1 - p), where ln p is the mean
-log-probability of the answer's tokens, so that log_softmax(logits)[:, 0] is ln p again.
+Rows are layers × heads, averaged over the answer's tokens; items are the sources, or their
+words. There are two classes, "this answer" and "another": their logits are ln p and ln(1 - p),
+where ln p is the mean log-probability of the answer's tokens, so that log_softmax(logits)[:, 0] is
+ln p again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from attnaudit.core.contract import Batch, Record
-from attnaudit.core.errors import InputError
+from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.data.citations import FIRST_SOURCE, CitationBatch, CitationExample
+from attnaudit.data.citations.batch import citation_batch
 from attnaudit.models.answer_logits import two_logits
 from attnaudit.models.huggingface.generation import answer_passes
-from attnaudit.models.huggingface.generation.answer_passes import Sequences, in_groups
+from attnaudit.models.huggingface.generation.answer_passes import TOKENS_AT_ONCE, in_groups
+from attnaudit.models.huggingface.generation.answer_reading import decode_answers, read_answers
 from attnaudit.models.huggingface.generation.answers import with_answers
-from attnaudit.models.huggingface.generation.prompt import Prompt
-from attnaudit.models.huggingface.generation.prompt_batches import (
-    joined,
-    prompt_batch,
-    required,
-    with_sources,
-)
-from attnaudit.models.huggingface.generation.shared_prefixes import shared_prefix_log_probs
-from attnaudit.models.huggingface.generation.source_attention import CROSS, SELF, SourceTape
+from attnaudit.models.huggingface.generation.input_gradient import input_gradient
+from attnaudit.models.huggingface.generation.many_prompts import log_probs_of_each
+from attnaudit.models.huggingface.generation.prompt import WORDS, Prompt
+from attnaudit.models.huggingface.generation.prompt_batches import required, with_sources
+from attnaudit.models.huggingface.generation.spans import mean_of_span, one_hot
 
-_TOKENS_AT_ONCE = 2**10
 ANSWERS = ("this answer", "another answer")
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """What was read, and the log-probabilities that are known already."""
-
-    sequences: Sequences
-    masses: Tensor  # (B,R,A,N)
-    rollout: Tensor | None  # (B,N)
-    known: list[dict[tuple[bool, ...], float]] = field(default_factory=list)  # by kept sources
 
 
 class GenerationModel:
@@ -80,6 +67,7 @@ class GenerationModel:
             "rows": [f"{layer}.{head}" for layer, head in self.row_numbers],
             "instruction": self.prompt.instruction,
             "chat": self.prompt.uses_chat,
+            "items": self.prompt.items,
             "max_length": self.max_length,
             "dtype": str(self.model.dtype).removeprefix("torch."),
         }
@@ -109,10 +97,10 @@ class GenerationModel:
                 )
         sizes = [len(each.ids) + len(each.answer) for each in encoded]
         return [
-            prompt_batch([examples[i] for i in part], [encoded[i] for i in part]).to(
+            citation_batch([examples[i] for i in part], [encoded[i] for i in part]).to(
                 self.model.device
             )  # type: ignore[misc]
-            for part in in_groups(sizes, _TOKENS_AT_ONCE)
+            for part in in_groups(sizes, TOKENS_AT_ONCE)
         ]
 
     def with_answers(
@@ -125,12 +113,12 @@ class GenerationModel:
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         """Run the model on a batch; `embeddings` (B,T,E) replace the prompt's own."""
-        return self._read(_citations(batch), embeddings)
+        return read_answers(self, _citations(batch), embeddings)
 
     def rollout(self, record: Record) -> Tensor:
         """Attention traced down to the sources (B,N), averaged over the answer's tokens."""
         batch = _citations(record.batch)
-        rollout = self._read(batch, None, with_rollout=True).state.rollout
+        rollout = read_answers(self, batch, with_rollout=True).state.rollout
         assert isinstance(rollout, Tensor)
         return rollout
 
@@ -146,7 +134,8 @@ class GenerationModel:
                 f"{tuple(record.alpha.shape)}, got {tuple(alpha.shape)}."
             )
         alternatives = alpha if alpha.dim() == 4 else alpha[:, None]
-        logits = [self._decode(record, each) for each in alternatives.unbind(1)]
+        batch = _citations(record.batch)
+        logits = [decode_answers(self, record, batch, each) for each in alternatives.unbind(1)]
         return torch.stack(logits, 1) if alpha.dim() == 4 else logits[0]
 
     def keep_only(self, record: Record, keep: Tensor) -> Tensor:
@@ -159,7 +148,7 @@ class GenerationModel:
         wanted = [(b, tuple(each)) for b, several in enumerate(sets) for each in several]
         missing = list(dict.fromkeys(w for w in wanted if w[1] not in state.known[w[0]]))
         shorter = [with_sources(batch, index, kept) for index, kept in missing]
-        for (index, kept), value in zip(missing, self._log_probs_of_each(shorter), strict=True):
+        for (index, kept), value in zip(missing, log_probs_of_each(self, shorter), strict=True):
             state.known[index][kept] = value
         found = [state.known[b][kept] for b, kept in wanted]
         values = torch.tensor(found, dtype=record.logits.dtype, device=record.logits.device)
@@ -180,6 +169,8 @@ class GenerationModel:
 
     def reordered(self, record: Record, order: Tensor) -> Record:
         """The record with source order[i] (B,S) at place i; -1 after the last source."""
+        if self.prompt.items == WORDS:
+            raise NotApplicable("the order of sources is changed only where sources are items")
         examples = [
             example.reordered(tuple(n for n in row if n >= 0))
             for example, row in zip(_citations(record.batch).examples, order.tolist(), strict=True)
@@ -193,35 +184,19 @@ class GenerationModel:
         found, _ = answer_passes.token_log_probs(
             self.model, batch, sequences, embedding=embedding, embeddings=embeddings
         )
-        return _mean_of_span(found, batch)
-
-    def _log_probs_of_each(self, prompts: Sequence[CitationBatch]) -> list[float]:
-        """Mean log-probability of the span, of batches of one prompt each."""
-        if self.shares_prefixes and self.model.device.type == "cpu":
-            per_token = shared_prefix_log_probs(self.model, prompts)
-            return [
-                float(_mean_of_span(each[None], prompt)[0])
-                for each, prompt in zip(per_token, prompts, strict=True)
-            ]
-        values = [0.0] * len(prompts)
-        lengths = [int(each.mask.sum()) for each in prompts]
-        for part in in_groups(lengths, _TOKENS_AT_ONCE):
-            together = joined([prompts[i] for i in part])
-            with torch.no_grad():
-                found = self.log_probs(together).tolist()
-            for i, value in zip(part, found, strict=True):
-                values[i] = value
-        return values
+        return mean_of_span(found, batch)
 
     def input_gradient(self, record: Record) -> Tensor:
-        """Input × gradient of the mean log-probability, summed over each source (B,N), signed."""
+        """Input × gradient of the mean log-probability, summed over each item (B,N), signed.
+
+        Of long prompts, the layers are run again for their gradients, to bound the memory.
+        """
         batch = _citations(record.batch)
-        with torch.enable_grad():
-            inputs = record.embeddings.detach().requires_grad_()
-            (slope,) = torch.autograd.grad(self.log_probs(batch, inputs).sum(), inputs)
+        per_token = input_gradient(
+            self.model, batch, self.embedding, record.embeddings, self.decoder_start
+        )
         item = answer_passes.sequences_of(batch, self.decoder_start).item
-        per_token = (slope * inputs.detach()).sum(-1)
-        belongs = _one_hot(item, record.content.shape[1])
+        belongs = one_hot(item, record.content.shape[1])
         return (per_token[:, None].to(belongs) @ belongs)[:, 0]
 
     def answer_attention(self, record: Record, at: int) -> tuple[list[str], Tensor]:
@@ -236,92 +211,14 @@ class GenerationModel:
         """The text of each item of example `at`."""
         batch = _citations(record.batch)
         names = ["first token", "special tokens", "question and answer"]
-        texts = [*names, *batch.examples[at].sources]
+        texts = [*names, *self.prompt.spell(batch.examples[at])]
         return texts + [""] * (record.content.shape[1] - len(texts))
-
-    def _read(
-        self, batch: CitationBatch, embeddings: Tensor | None, *, with_rollout: bool = False
-    ) -> Record:
-        assert batch.target is not None
-        sequences = answer_passes.sequences_of(batch, self.decoder_start)
-        tape = self.tape(batch, sequences, with_rollout)
-        found, embedded = answer_passes.token_log_probs(
-            self.model,
-            batch,
-            sequences,
-            tape=tape,
-            embedding=self.embedding,
-            embeddings=embeddings,
-        )
-        assert embedded is not None  # an embedding module was given
-        values = _mean_of_span(found, batch)
-        layers = torch.stack(tape.masses, 1)  # (B,L,H,A,N)
-        chosen = torch.tensor(self.row_numbers, device=layers.device)
-        masses = layers[:, chosen[:, 0], chosen[:, 1]]
-        alpha = _over_span(masses, batch.target)
-        rollout = None
-        if with_rollout:
-            flow = tape.rollout[SELF]
-            place = sequences.queries.clamp_min(0)[..., None].expand(-1, -1, flow.shape[-1])
-            rollout = _over_span(flow.gather(1, place), batch.target)
-        kept = tuple(True for _ in range(FIRST_SOURCE, batch.item_count))
-        known: list[dict[tuple[bool, ...], float]] = []
-        for index, value in enumerate(values.detach().tolist()):
-            held = batch.has_source[index, FIRST_SOURCE:].tolist()
-            known.append({tuple(a and b for a, b in zip(kept, held, strict=True)): value})
-        return Record(
-            batch=batch,
-            embeddings=embedded,
-            hidden=None,
-            alpha=alpha,
-            # A window may hide an item from every query; it is an item of the prompt all the same.
-            mask=tape.belongs.any(1)[:, None].expand_as(alpha),
-            content=batch.has_source,
-            item_of_token=batch.item_of_token,
-            logits=two_logits(values),
-            state=State(sequences, masses, rollout, known),
-        )
-
-    def _decode(self, record: Record, alpha: Tensor) -> Tensor:
-        batch, state = _citations(record.batch), record.state
-        before = record.alpha
-        ratio = torch.where(before > 0, alpha / before.where(before > 0, 1.0), 0.0)
-        shape = (len(alpha), self.layer_count, self.head_count, alpha.shape[-1])
-        whole = torch.ones(shape, dtype=ratio.dtype, device=ratio.device)
-        chosen = torch.tensor(self.row_numbers, device=ratio.device)
-        whole = whole.index_put(
-            (torch.arange(len(alpha), device=ratio.device)[:, None], chosen[:, 0], chosen[:, 1]),
-            ratio,
-        )
-        tape = self.tape(batch, state.sequences)
-        tape.ratios = whole.unbind(1)
-        found, _ = answer_passes.token_log_probs(
-            self.model,
-            batch,
-            state.sequences,
-            tape=tape,
-            embedding=self.embedding,
-            embeddings=record.embeddings,
-        )
-        return two_logits(_mean_of_span(found, batch))
-
-    def tape(
-        self, batch: CitationBatch, sequences: Sequences, with_rollout: bool = False
-    ) -> SourceTape:
-        """What is to be read in a forward pass."""
-        return SourceTape(
-            belongs=_one_hot(sequences.item, batch.item_count),
-            queries=sequences.queries,
-            kinds=self.kinds,
-            audited=SELF if self.decoder_start is None else CROSS,
-            with_rollout=with_rollout,
-        )
 
     def _again(
         self, record: Record, examples: Sequence[CitationExample], with_question: bool
     ) -> CitationBatch:
         encoded = [self.prompt.encode(each, with_question=with_question) for each in examples]
-        return prompt_batch(examples, encoded).to(record.alpha.device)  # type: ignore[return-value]
+        return citation_batch(examples, encoded).to(record.alpha.device)  # type: ignore[return-value]
 
 
 def _citations(batch: Batch) -> CitationBatch:
@@ -331,21 +228,3 @@ def _citations(batch: Batch) -> CitationBatch:
             "model.batches(examples), or call attnaudit.cite."
         )
     return batch
-
-
-def _one_hot(item: Tensor, count: int) -> Tensor:
-    """(B,T) items -> (B,T,N), 0 for tokens of no item."""
-    return (item[..., None] == torch.arange(count, device=item.device)).float()
-
-
-def _mean_of_span(per_token: Tensor, batch: CitationBatch) -> Tensor:
-    target = required(batch.target) & required(batch.answer_mask)
-    return (per_token * target).sum(-1) / target.sum(-1)
-
-
-def _over_span(per_token: Tensor, target: Tensor) -> Tensor:
-    """The mean of (B,…,A,N) over the answer's tokens that are asked about: (B,…,N)."""
-    weight = target.to(per_token.dtype) / target.sum(-1, keepdim=True)
-    while weight.dim() < per_token.dim() - 1:
-        weight = weight[:, None]
-    return (per_token * weight[..., None]).sum(-2)

@@ -11,19 +11,12 @@ from typing import Any
 
 from attnaudit.core.errors import InputError
 from attnaudit.data.citations import FIRST_SOURCE, MARKS, REST, START, CitationExample
+from attnaudit.data.citations.batch import EncodedPrompt
+from attnaudit.models.huggingface.generation.word_items import MOST_WORDS, words_of_tokens
 
 INSTRUCTION = "Answer the question with a few words from the sources."
+SOURCES, WORDS = "sources", "words"  # what an item is
 _SLOT = "SOURCES_AND_QUESTION"  # where they stand in a rendered chat template
-
-
-@dataclass(frozen=True)
-class EncodedPrompt:
-    """Token ids of a prompt with the item of each, and of the answer."""
-
-    ids: list[int]
-    items: list[int]
-    answer: list[int]
-    target: list[bool]  # of the answer's tokens, those of the span
 
 
 @dataclass(frozen=True)
@@ -40,28 +33,52 @@ class Prompt:
         Its first line.
     uses_chat
         Whether to use the tokenizer's chat template.
+    items
+        "sources", or "words": every word of a source is an item.
     """
 
     tokenizer: Any
     is_encoder: bool
     instruction: str = INSTRUCTION
     uses_chat: bool = False
+    items: str = SOURCES
 
     @classmethod
-    def of(cls, tokenizer: Any, *, is_encoder: bool, instruction: str, chat: bool | None) -> Prompt:
+    def of(
+        cls,
+        tokenizer: Any,
+        *,
+        is_encoder: bool,
+        instruction: str,
+        chat: bool | None,
+        items: str = SOURCES,
+    ) -> Prompt:
         """With the chat template if the tokenizer has one, unless `chat` says otherwise."""
         has_template = bool(getattr(tokenizer, "chat_template", None))
         if chat and not has_template:
             raise InputError("chat=True needs a tokenizer with a chat template; this one has none.")
-        return cls(tokenizer, is_encoder, instruction, has_template if chat is None else chat)
+        if items not in (SOURCES, WORDS):
+            raise InputError(f'items must be "{SOURCES}" or "{WORDS}", got {items!r}.')
+        if items == WORDS and not getattr(tokenizer, "is_fast", False):
+            raise InputError(
+                'items="words" needs a fast tokenizer, which says where its tokens stand in a text.'
+            )
+        uses_chat = has_template if chat is None else chat
+        return cls(tokenizer, is_encoder, instruction, uses_chat, items)
 
     def encode(self, example: CitationExample, *, with_question: bool = True) -> EncodedPrompt:
         """The tokens of an example; without the question, its line is there but empty."""
         before, after = self._frame()
         ids, items = self._trusted(before, first=True)
+        sources = [-1] * len(ids)
+        next_item = FIRST_SOURCE
         for number, source in enumerate(example.sources):
-            line = self._text(f"{source.strip()}\n")
-            ids, items = ids + line, items + [FIRST_SOURCE + number] * len(line)
+            line, word_of = self._source(f"{source.strip()}\n")
+            ids += line
+            items += [REST if word < 0 else next_item + word for word in word_of]
+            sources += [number] * len(line)
+            next_item += 1 if self.items == SOURCES else len(source.split())
+        self._check_words(example, next_item - FIRST_SOURCE)
         question = f" {example.question.strip()}" if with_question else ""
         for part in (
             self._trusted("\nQuestion:"),
@@ -72,7 +89,39 @@ class Prompt:
         if self.is_encoder and (end := getattr(self.tokenizer, "eos_token_id", None)) is not None:
             ids, items = [*ids, end], [*items, MARKS]
         items[0] = START if items[0] < FIRST_SOURCE else items[0]
-        return EncodedPrompt(ids, items, *self._answer(example))
+        sources += [-1] * (len(ids) - len(sources))
+        return EncodedPrompt(ids, items, sources, *self._answer(example))
+
+    def spell(self, example: CitationExample) -> list[str]:
+        """The text of each source, or of each of their words."""
+        if self.items == SOURCES:
+            return list(example.sources)
+        return [word for source in example.sources for word in source.split()]
+
+    def _source(self, line: str) -> tuple[list[int], list[int]]:
+        """Tokens of a source, and the item of each, from 0; -1 for the end of the line."""
+        if self.items == SOURCES:
+            ids = self._text(line)
+            return ids, [0] * len(ids)
+        encoded = self.tokenizer(
+            line, add_special_tokens=False, split_special_tokens=True, return_offsets_mapping=True
+        )
+        marks = self._marks()
+        words = words_of_tokens(line, encoded["offset_mapping"])
+        pairs = [
+            (token, word)
+            for token, word in zip(encoded["input_ids"], words, strict=True)
+            if token not in marks
+        ]
+        return [token for token, _ in pairs], [word for _, word in pairs]
+
+    def _check_words(self, example: CitationExample, count: int) -> None:
+        if self.items == WORDS and count > MOST_WORDS:
+            raise InputError(
+                f"{example.where or example.example_id}: the sources have {count:,} words, and "
+                f"every word is left out once: at most {MOST_WORDS} can be audited. Audit the "
+                "sources first (items='sources'), then the words of those that were used."
+            )
 
     def _frame(self) -> tuple[str, str]:
         """The trusted text before the sources and after the question."""

@@ -1,4 +1,4 @@
-"""Prompts as batches: made of examples, with sources left out, and joined again."""
+"""Batches of prompts with sources left out, and joined again."""
 
 from __future__ import annotations
 
@@ -8,38 +8,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from attnaudit.data.citations import FIRST_SOURCE, CitationBatch, CitationExample
-from attnaudit.data.citations.batch import padded
-from attnaudit.models.huggingface.generation.prompt import EncodedPrompt
-
-
-def prompt_batch(
-    examples: Sequence[CitationExample], encoded: Sequence[EncodedPrompt]
-) -> CitationBatch:
-    """The batch of these examples, on the processor."""
-    tokens, mask = padded([each.ids for each in encoded])
-    items, _ = padded([each.items for each in encoded])
-    answer, answer_mask = padded([each.answer for each in encoded])
-    target, _ = padded([each.target for each in encoded])
-    evidence = torch.zeros_like(mask)
-    for index, example in enumerate(examples):
-        for source in example.gold or ():
-            evidence[index] |= (items[index] == FIRST_SOURCE + source) & mask[index]
-    return CitationBatch(
-        tuple(example.example_id for example in examples),
-        tokens,
-        mask,
-        evidence=evidence if any(example.gold is not None for example in examples) else None,
-        items=items,
-        answer=answer,
-        answer_mask=answer_mask,
-        target=target.bool(),
-        examples=tuple(examples),
-    )
+from attnaudit.data.citations import FIRST_SOURCE, CitationBatch
 
 
 def with_sources(batch: CitationBatch, index: int, kept: tuple[bool, ...]) -> CitationBatch:
-    """Example `index` with only the kept sources."""
+    """Example `index` with only the kept sources, or words of them."""
     one = batch.rows(torch.tensor([index]))
     assert isinstance(one, CitationBatch) and one.items is not None  # noqa: PT018
     keep = torch.tensor([*[True] * FIRST_SOURCE, *kept], device=batch.tokens.device)
@@ -65,6 +38,7 @@ def joined(batches: Sequence[CitationBatch]) -> CitationBatch:
         tokens=stacked("tokens"),
         mask=stacked("mask"),
         items=stacked("items"),
+        source=stacked("source"),
         evidence=None,
         answer=torch.cat([required(each.answer) for each in batches]),
         answer_mask=torch.cat([required(each.answer_mask) for each in batches]),
