@@ -11,7 +11,7 @@ from benchmarks.calibration.truth import NO, NOT_YES, OPEN, YES
 BEGIN, END = "<!-- calibration: begin -->", "<!-- calibration: end -->"
 _ANSWERS = ("yes", "partly", "no", "cannot tell")
 _TRUTHS = {"faithful": (YES,), "not faithful": (NO, NOT_YES), "open": (OPEN,)}
-_QUESTIONS = ("verdict", "matters", "points")
+_QUESTIONS = ("verdict", "matters", "points", "only_story", "stable")
 
 
 def write_document(
@@ -74,6 +74,6 @@ def _rates(errors: pd.DataFrame, questions: Sequence[str], unit: str) -> str:
                 for name, cases in (("false_yes", "truth_no"), ("false_no", "truth_yes"))
             ]
             others = [f"{100 * line[name]:.0f} %" for name in ("partly", "cannot_tell")]
-            cells = " | ".join([question, f"{line['texts']:,}", *wrong, *others])
+            cells = " | ".join([question.replace("_", " "), f"{line['texts']:,}", *wrong, *others])
             lines.append(f"| {cells} |")
     return "\n".join(lines)
