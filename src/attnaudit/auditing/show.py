@@ -80,7 +80,8 @@ class Look:
 
     def _spans(self, name: str) -> list[str]:
         return [
-            f'<span title="{weight:.4g}" style="background:rgba{(*heat_colour(weight), round(shade, 3))};'
+            f'<span title="{weight:.4g}" '
+            f'style="background:rgba{(*heat_colour(weight), round(shade, 3))};'
             f'color:{"#fff" if shade > 0.6 else "inherit"};padding:.1em .2em">{escape(word)}</span>'
             for word, weight, shade in zip(
                 self.words, self.weights[name], self.shades(name), strict=True
