@@ -46,7 +46,7 @@ def test_it_is_shaded_and_escaped() -> None:
 
 def test_a_word_that_speaks_against_the_decision_looks_different() -> None:
     look = Look(("for", "against"), {"leave_one_out": (0.5, -0.9)}, "pos", 0.9, {})
-    assert "\033[48;2;179;88;6" in look.text()
+    assert "\033[48;2;206;148;95" in look.text()  # orange, 0.9 / 1.4 of the way from white
     assert "**-against**" in str(look)
     assert "rgba(179, 88, 6, " in look._repr_html_()
 
