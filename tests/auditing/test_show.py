@@ -44,6 +44,13 @@ def test_it_is_shaded_and_escaped() -> None:
     assert "\033" not in str(look)
 
 
+def test_a_word_that_speaks_against_the_decision_looks_different() -> None:
+    look = Look(("for", "against"), {"leave_one_out": (0.5, -0.9)}, "pos", 0.9, {})
+    assert "\033[48;2;206;148;95" in look.text()  # orange, 0.9 / 1.4 of the way from white
+    assert "**-against**" in str(look)
+    assert "rgba(179, 88, 6, " in look._repr_html_()
+
+
 def test_the_command(tmp_path: Path) -> None:
     model, tokenizer = tiny("bert", num_labels=2)
     model.save_pretrained(tmp_path)

@@ -563,6 +563,7 @@ def test_stored_moves_of_a_transformer_are_its_own_predictions(
     slider.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(100)
     left = ~np.isin(np.arange(words), np.argsort(-original, kind="stable")[:2])
     two = _decoded(model, text, lambda row: np.where(left, row, 0) * row.sum() / row[left].sum())
     np.testing.assert_allclose(_bars(page), two, atol=1e-4)
@@ -581,8 +582,10 @@ def test_stored_moves_of_a_transformer_are_its_own_predictions(
         out[top] = 0
         return out
 
+    page.wait_for_timeout(100)
     np.testing.assert_allclose(_bars(page), _decoded(model, text, carried), atol=1e-4)
     assert _weights(page)[top] == 0
+    assert slider.input_value() == "0"  # the words that were taken out are back
 
     before = _bars(page)
     page.click(".playground button:has-text('Furthest')")
@@ -623,6 +626,7 @@ def test_a_move_that_is_not_stored_is_not_made(
     page.mouse.down()
     page.mouse.move(*_centre(page, next(iter(movable))), steps=4)
     page.mouse.up()
+    page.wait_for_timeout(100)
     np.testing.assert_array_equal(_bars(page), before)
     unstored = next(n for n in range(40) if n not in chosen)
     page.mouse.click(*_centre(page, unstored))
@@ -632,8 +636,90 @@ def test_a_move_that_is_not_stored_is_not_made(
     page.mouse.down()
     page.mouse.move(*_centre(page, unstored), steps=4)
     page.mouse.up()
+    page.wait_for_timeout(100)
     np.testing.assert_allclose(_bars(page), line["probs"], atol=1e-5)
     assert "not stored" in page.inner_text(".playground .note")
+
+
+def _touch(page: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """A finger that goes from one place to another."""
+    session = page.context.new_cdp_session(page)
+    steps = [
+        (start[0] + (end[0] - start[0]) * t, start[1] + (end[1] - start[1]) * t)
+        for t in (0.0, 0.25, 0.5, 0.75, 1.0)
+    ]
+    for number, (x, y) in enumerate(steps):
+        kind = "touchMove" if number else "touchStart"
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_timeout(150)
+
+
+def test_a_finger_taps_a_word_and_carries_its_attention(
+    browser: Any, transformer: tuple[Any, Results], one: Path, tmp_path: Path
+) -> None:
+    _, found = transformer
+    stored = write_page([found], tmp_path / "page.html")
+    for path in (stored, one):
+        opened = Opened(
+            browser, path, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+        )
+        page = opened.page
+        page.tap("#tab-playground")
+        before = _weights(page)
+        top = int(before.argmax())
+        target = (top + 1) % len(before)
+        page.locator(".words .w").nth(top).scroll_into_view_if_needed()
+        page.touchscreen.tap(*_centre(page, top))
+        page.wait_for_timeout(50)
+        assert page.locator(".words .w").nth(top).get_attribute("aria-pressed") == "true"
+        _touch(page, _centre(page, top), _centre(page, target))
+        after = _weights(page)
+        assert after[top] == 0
+        assert after[target] == pytest.approx(before[target] + before[top], abs=1e-6)
+        page.tap(".playground button:has-text('Uniform')")
+        page.wait_for_timeout(150)
+        np.testing.assert_allclose(_weights(page), before.sum() / len(before), atol=1e-6)
+        opened.check_quiet(path)
+
+
+def test_stored_moves_of_2000_words_are_painted_only_near_the_view(
+    browser: Any, oracle: Results, tmp_path: Path
+) -> None:
+    length = 2000
+    rows = np.random.default_rng(0).dirichlet(np.full(length, 0.1), size=2)
+    first = oracle.examples.iloc[[0]]
+    moves = [
+        {"kind": "uniform", "word": -1, "to": -1, "probs": [0.4, 0.6], "jsd": 0.3, "weights": None},
+        {"kind": "top", "word": 9, "to": -1, "probs": [0.3, 0.7], "jsd": 0.2, "weights": None},
+    ]
+    long = first.assign(
+        tokens=[[f"word{n}" for n in range(length)]],
+        evidence=[[False] * length],
+        attention=[rows.flatten()],
+        furthest=[None],
+        furthest_jsd=[np.nan],
+        readout=[None],
+        scores=[[]],
+        moves=[moves],
+    )
+    path = write_page([replace(oracle, examples=long)], tmp_path / "page.html")
+    opened = Opened(browser, path)
+    opened.tab("playground")
+    page = opened.page
+    painted = page.evaluate(
+        f"""async () => {{
+            {COUNT_CHANGES}
+            const buttons = [...document.querySelectorAll("#playground button")];
+            const uniform = buttons.find((each) => each.textContent === "Uniform");
+            return await changes(".words", {{attributeFilter: ["data-weight"], subtree: true}},
+                (changed) => changed.length, () => {{ uniform.click(); uniform.click(); }});
+        }}"""
+    )
+    assert 0 < painted < length / 2  # once for two clicks in a frame, and only words near the view
+    page.locator(".words .w").last.scroll_into_view_if_needed()
+    page.wait_for_selector(".words .piece:last-child .w:last-child[data-weight^='0.0005']")
+    opened.check_quiet(path)
 
 
 def test_weights_that_are_alike_look_pale(browser: Any, one: Path) -> None:
@@ -1234,6 +1320,15 @@ def test_print_shows_the_card_and_no_controls(browser: Any, one: Path) -> None:
     assert not opened.page.is_visible("#examples .controls")
     assert _least_contrast(opened.page, "#overview") >= 4.5
     assert opened.page.pdf().startswith(b"%PDF")
+
+
+def test_on_paper_the_ranking_is_not_cut(browser: Any, compared: Results, tmp_path: Path) -> None:
+    path = write_page([compared], tmp_path / "page.html")
+    on_paper = {"width": 680, "height": 900}  # CSS pixels of A4 between its margins
+    page = Opened(browser, path, viewport=on_paper).page
+    page.emulate_media(media="print")
+    right = page.evaluate("document.querySelector('.ranking').getBoundingClientRect().right")
+    assert right <= 680
 
 
 def test_tabs_and_tables_work_with_the_keyboard(browser: Any, one: Path) -> None:

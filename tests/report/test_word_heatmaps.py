@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -40,6 +42,26 @@ def test_the_darkest_word_is_the_one_that_decides() -> None:
 def test_words_of_equal_weight_are_pale() -> None:
     even = WordHeatmap("a", "mine", ("a",) * 9, (0.1,) * 9, "x")
     assert even.shades == pytest.approx([1 / 3] * 9)
+
+
+def test_words_with_negative_weights_have_another_colour() -> None:
+    mixed = WordHeatmap("a", "mine", ("for", "against", "none"), (0.5, -0.9, 0.0), "x")
+    colours = re.findall(r"rgba\((\d+, \d+, \d+), ", mixed.to_html())
+    assert colours == ["37, 99, 176", "179, 88, 6", "37, 99, 176"]
+    assert re.findall(r'fill="rgb\((\d+), ', mixed.to_svg()) == ["37", "179", "37"]
+    assert "orange is negative" in mixed.caption
+    assert "orange" not in WordHeatmap("a", "mine", ("for",), (0.5,), "x").caption
+
+
+def test_a_picture_shows_negative_weights_in_their_colour(tmp_path: Path) -> None:
+    from matplotlib.image import imread
+
+    WordHeatmap("a", "mine", ("against",), (-0.9,), "x").to_png(tmp_path / "one.png")
+    pixels = imread(tmp_path / "one.png")[..., :3].reshape(-1, 3)
+    orange = np.abs(pixels - np.array([179, 88, 6]) / 255).max(-1) < 0.02
+    blue = np.abs(pixels - np.array([37, 99, 176]) / 255).max(-1) < 0.02
+    assert orange.sum() > 1000
+    assert not blue.any()
 
 
 def test_texts_are_escaped_and_undefined_weights_are_said() -> None:

@@ -76,6 +76,15 @@ def test_an_open_number_of_a_sampling_audit_asks_for_more_texts_of_that_audit() 
     assert "The data has 120: add more." in next_steps(given, "partly", 100, about)[1].text
 
 
+def test_what_passes_no_test_is_not_exported() -> None:
+    row = {"explanation": "attention", "rank": 1, "seconds": 0.1, "beats_random": True}
+    for passed in (0, 1):
+        about = {"explanation_ranking": [{**row, "passed": passed}]}
+        step = next_steps(answers(), "partly", 50, about)[0]
+        assert step.text.startswith(f"Attention passes {passed} of 4 tests")
+        assert bool(step.command) == bool(passed)
+
+
 def test_after_a_no_more_texts_are_not_asked_for() -> None:
     number = Finding("permutation/tvd_median", "", 0.1, 0.05, 0.2, 0.0, 1.0, 0.0)
     given = answers(matters=("partly", (number,), True), points=("no", (), False))

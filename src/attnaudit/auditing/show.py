@@ -16,6 +16,7 @@ from attnaudit.audits.heatmap import heatmap
 from attnaudit.audits.per_row import mean_score_over_rows
 from attnaudit.core.contract import AttentionModel
 from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.core.heat_colour import heat_colour
 from attnaudit.core.module_state import evaluating
 from attnaudit.models.huggingface import from_huggingface
 from attnaudit.results.recommendation import spelled
@@ -25,7 +26,6 @@ REMINDER = (
     "Not tested: whether any of these is what the model uses. `attnaudit audit` with some hundred "
     "texts says."
 )
-_BLUE = (37, 99, 176)
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Look:
         for name in self.weights:
             shades = self.shades(name)
             words = [
-                _shaded(word, shade) if colour else _marked(word, shade, shades)
-                for word, shade in zip(self.words, shades, strict=True)
+                _shaded(word, shade, weight) if colour else _marked(word, shade, shades, weight)
+                for word, shade, weight in zip(self.words, shades, self.weights[name], strict=True)
             ]
             lines.append(f"{spelled(name):>{width}}  {' '.join(words)}")
         lines += [f"{spelled(name)}: {why}" for name, why in self.not_applicable.items()]
@@ -80,7 +80,8 @@ class Look:
 
     def _spans(self, name: str) -> list[str]:
         return [
-            f'<span title="{weight:.4g}" style="background:rgba{(*_BLUE, round(shade, 3))};'
+            f'<span title="{weight:.4g}" '
+            f'style="background:rgba{(*heat_colour(weight), round(shade, 3))};'
             f'color:{"#fff" if shade > 0.6 else "inherit"};padding:.1em .2em">{escape(word)}</span>'
             for word, weight, shade in zip(
                 self.words, self.weights[name], self.shades(name), strict=True
@@ -88,18 +89,19 @@ class Look:
         ]
 
 
-def _shaded(word: str, shade: float) -> str:
-    """A word on a background between white and blue, in an ANSI terminal."""
+def _shaded(word: str, shade: float, weight: float) -> str:
+    """A word on a background from white to blue (or orange, below 0), in an ANSI terminal."""
     printable = "".join(each if each.isprintable() else "?" for each in word)
-    background = [round(255 - shade * (255 - part)) for part in _BLUE]
+    background = [round(255 - shade * (255 - part)) for part in heat_colour(weight)]
     text = "255;255;255" if shade > 0.6 else "0;0;0"
     return f"\033[48;2;{';'.join(map(str, background))};38;2;{text}m{printable}\033[0m"
 
 
-def _marked(word: str, shade: float, shades: Sequence[float]) -> str:
-    """**word** for the three with the largest weight."""
+def _marked(word: str, shade: float, shades: Sequence[float], weight: float) -> str:
+    """**word** for the three with the largest weight; **-word** if it is negative."""
     printable = "".join(each if each.isprintable() else "?" for each in word)
-    return f"**{printable}**" if shade and shade in sorted(shades)[-3:] else printable
+    sign = "-" if weight < 0 else ""
+    return f"**{sign}{printable}**" if shade and shade in sorted(shades)[-3:] else printable
 
 
 def show(

@@ -8,9 +8,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from attnaudit.core.heat_colour import heat_colour
 from attnaudit.report.inline_data import with_visible_turns
 
-BLUE = (37, 99, 176)
 _LINE = 76  # characters per line
 _WIDTH, _HEIGHT, _SIZE = 8.43, 26, 14  # of a character and a line, font size, in pixels
 
@@ -35,7 +35,8 @@ def picture_svg(
         parts.append(
             f'<g><title>{weight_text(weight)}</title><rect x="{x - 2:.1f}" y="{y}" '
             f'width="{len(word) * _WIDTH + 4:.1f}" height="{_HEIGHT - 4}" rx="3" '
-            f'fill="rgb{BLUE}" fill-opacity="{shade:.3f}"/><text x="{x:.1f}" y="{y + 16}" '
+            f'fill="rgb{heat_colour(weight)}" fill-opacity="{shade:.3f}"/>'
+            f'<text x="{x:.1f}" y="{y + 16}" '
             f'fill="{colour}" textLength="{len(word) * _WIDTH:.1f}">{visible(word)}</text></g>'
         )
     width = round(_LINE * _WIDTH + 12)
@@ -49,7 +50,13 @@ def picture_svg(
     )
 
 
-def picture_png(words: Sequence[str], shades: Sequence[float], caption: str, path: Path) -> None:
+def picture_png(
+    words: Sequence[str],
+    weights: Sequence[float],
+    shades: Sequence[float],
+    caption: str,
+    path: Path,
+) -> None:
     """Draw the picture of `picture_svg` to a file, at twice its size."""
     from matplotlib.figure import Figure
     from matplotlib.patches import FancyBboxPatch
@@ -61,12 +68,14 @@ def picture_png(words: Sequence[str], shades: Sequence[float], caption: str, pat
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
     mono: dict[str, Any] = {"family": "DejaVu Sans Mono", "fontsize": _SIZE, "va": "baseline"}
-    blue = tuple(part / 255 for part in BLUE)
-    for (column, line), word, shade in zip(placed, words, shades, strict=True):
+    for (column, line), word, weight, shade in zip(placed, words, weights, shades, strict=True):
+        red, green, blue = (part / 255 for part in heat_colour(weight))
         x, y = 6 + column * _WIDTH, 4 + line * _HEIGHT
         box = (x - 2, y), len(word) * _WIDTH + 4, _HEIGHT - 4
         style = "round,pad=0,rounding_size=3"
-        axes.add_patch(FancyBboxPatch(*box, boxstyle=style, fc=(*blue, shade), ec="none"))
+        axes.add_patch(
+            FancyBboxPatch(*box, boxstyle=style, fc=(red, green, blue, shade), ec="none")
+        )
         colour = "white" if shade > 0.6 else "#111111"
         axes.text(x, y + 16, _plain(word), color=colour, **mono)
     axes.text(6, height - 10, _plain(caption), color="#555555", fontsize=11)

@@ -1,7 +1,8 @@
 """Heatmaps of one explanation to paste elsewhere: HTML snippets, SVG, PNG, or the scores as jsonl.
 
 Words are shaded as on the page: the darkest shade stands for the largest weight of the text, and
-for at least three times the mean, so that weights that are all alike look pale. Every text comes
+for at least three times the mean, so that weights that are all alike look pale. Weights above 0 are
+blue, those below orange. Every text comes
 from outside and is written as text.
 """
 
@@ -16,9 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from attnaudit.core.errors import InputError
+from attnaudit.core.heat_colour import heat_colour, shade_text
 from attnaudit.core.output_files import check_file, write_file
 from attnaudit.report.charts.kept_scores import kept_scores
-from attnaudit.report.heatmap_pictures import BLUE, picture_png, picture_svg, visible, weight_text
+from attnaudit.report.heatmap_pictures import picture_png, picture_svg, visible, weight_text
 from attnaudit.results.results import Results
 
 ENDINGS = (".html", ".svg", ".png", ".jsonl")
@@ -54,7 +56,8 @@ class WordHeatmap:
     def to_html(self) -> str:
         """A snippet that needs nothing around it."""
         spans = " ".join(
-            f'<span title="{weight_text(weight)}" style="background:rgba{(*BLUE, round(shade, 3))};'
+            f'<span title="{weight_text(weight)}" '
+            f'style="background:rgba{(*heat_colour(weight), round(shade, 3))};'
             f"color:{'#fff' if shade > 0.6 else 'inherit'};"
             f'padding:.1em .2em;border-radius:.2em">{visible(word)}</span>'
             for word, weight, shade in zip(self.words, self.weights, self.shades, strict=True)
@@ -69,7 +72,7 @@ class WordHeatmap:
     def caption(self) -> str:
         """What is shown."""
         name = self.explanation.replace("_", " ")
-        return f"{name} (darker is more), predicted {self.predicted!r}"
+        return f"{name} ({shade_text(self.weights)}), predicted {self.predicted!r}"
 
     def to_svg(self) -> str:
         """A picture; its text can be selected."""
@@ -77,7 +80,7 @@ class WordHeatmap:
 
     def to_png(self, path: Path) -> None:
         """Draw the picture of `to_svg`, at twice its size."""
-        picture_png(self.words, self.shades, self.caption, path)
+        picture_png(self.words, self.weights, self.shades, self.caption, path)
 
     def to_json(self) -> str:
         """One line of jsonl, as `--scores` reads it."""

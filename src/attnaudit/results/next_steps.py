@@ -60,7 +60,7 @@ def _instead(
     if ranking:
         best = recommended(ranking, decision)
         command = ""
-        if best is not None:
+        if best is not None and best["passed"]:
             name = best["explanation"]
             command = f'results.to_heatmaps("heatmaps.html", explanation="{name}")'
             if call is not None:

@@ -103,6 +103,7 @@ const exampleDetail = (() => {
         evidence.has(n) ? " · known evidence" : "",
       );
     const { tokens, pair } = example;
+    const predicted = className(run, example.predicted);
     const sections = maps.map(([name, weights]) =>
       dom.make(
         "section",
@@ -121,12 +122,15 @@ const exampleDetail = (() => {
           `${example.id}-${name}`,
           tokens,
           weights,
-          `${spaced(name)} (darker is more), predicted '${className(run, example.predicted)}'`,
+          `${spaced(name)} (${heatmap.shadeText(weights)}), predicted '${predicted}'`,
         ),
       ),
     );
     const hints = [
       "Darker is more, relative to the largest weight in the text.",
+      ...(maps.some(([, weights]) => weights.some((weight) => weight < 0))
+        ? [`${heatmap.AGAINST[0].toUpperCase()}${heatmap.AGAINST.slice(1)}.`]
+        : []),
       ...(evidence.size ? ["Underlined words are the known evidence."] : []),
       ...(unpack.isPlayable(example) || !play ? [] : [notPlayable(example)]),
     ];

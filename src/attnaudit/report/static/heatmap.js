@@ -3,6 +3,7 @@
 // very long ones, the words beyond the first are made on request.
 const heatmap = (() => {
   "use strict";
+  const AGAINST = "orange is negative"; // as attnaudit.core.heat_colour
   const PIECE = 120; // words
   const AT_ONCE = 20 * PIECE; // words of a text that are made at once
   const PARTS = ["first text", "second text"];
@@ -49,7 +50,8 @@ const heatmap = (() => {
 
   /**
    * How dark each word is: 0 to 1, relative to the largest weight of the text. Negative weights
-   * count by their size. The darkest shade stands for at least three times the mean, so that
+   * count by their size and have another colour. The darkest shade stands for at least three times
+   * the mean, so that
    * weights that are all alike look pale, not strong.
    * @param {(number | null)[]} weights
    */
@@ -60,6 +62,13 @@ const heatmap = (() => {
     const top = sizes.reduce((most, size) => Math.max(most, size), least) || 1;
     return sizes.map((size) => size / top);
   }
+
+  /**
+   * What the shades of these weights mean.
+   * @param {(number | null)[]} weights
+   */
+  const shadeText = (weights) =>
+    weights.some((weight) => weight < 0) ? `darker is more, ${AGAINST}` : "darker is more";
 
   /**
    * The words in the colours of their weights; evidence is underlined. onPoint(n) is called for
@@ -74,7 +83,7 @@ const heatmap = (() => {
     /** @type {HTMLElement[]} */
     const words = [];
     const draw = (/** @type {number} */ n) => {
-      const classes = isEvidence.has(n) ? "w evidence" : "w";
+      const classes = `w${isEvidence.has(n) ? " evidence" : ""}${weights[n] < 0 ? " against" : ""}`;
       const element = dom.make("span", { class: classes }, dom.word(tokens[n]));
       element.style.setProperty("--s", shade[n].toFixed(3));
       element.dataset.n = String(n);
@@ -123,5 +132,5 @@ const heatmap = (() => {
     return { element };
   }
 
-  return { PARTS, create, pieces, shades };
+  return { AGAINST, PARTS, create, pieces, shadeText, shades };
 })();

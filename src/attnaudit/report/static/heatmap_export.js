@@ -2,7 +2,7 @@
 // One heatmap to paste elsewhere: as an HTML snippet, as SVG, or as PNG.
 const heatmapExport = (() => {
   "use strict";
-  const BLUE = "37, 99, 176";
+  const [BLUE, ORANGE] = ["37, 99, 176", "179, 88, 6"];
   const LINE = 76; // characters per line of a picture
   const [WIDTH, HEIGHT, SIZE] = [8.43, 26, 14]; // of a character and a line, font size, in pixels
   const FONT = "DejaVu Sans Mono, monospace";
@@ -16,6 +16,8 @@ const heatmapExport = (() => {
       .replaceAll(">", "&gt;")
       .replaceAll('"', "&quot;");
 
+  /** @param {number | null} weight */
+  const heat = (weight) => (weight < 0 ? ORANGE : BLUE);
   /** @param {number} shade */
   const ink = (shade) => (shade > 0.6 ? "#fff" : "#111");
 
@@ -29,7 +31,7 @@ const heatmapExport = (() => {
     const words = tokens.map((token, n) => {
       const colour = shades[n] > 0.6 ? "#fff" : "inherit";
       const style =
-        `background:rgba(${BLUE}, ${shades[n].toFixed(3)});color:${colour};` +
+        `background:rgba(${heat(weights[n])}, ${shades[n].toFixed(3)});color:${colour};` +
         "padding:.1em .2em;border-radius:.2em";
       const title = weights[n] === null ? "undefined" : weights[n].toPrecision(4);
       return `<span title="${title}" style="${style}">${escaped(token)}</span>`;
@@ -70,7 +72,7 @@ const heatmapExport = (() => {
       const [x, y, long] = [6 + column * WIDTH, 4 + line * HEIGHT, length * WIDTH];
       return (
         `<rect x="${(x - 2).toFixed(1)}" y="${y}" width="${(long + 4).toFixed(1)}" ` +
-        `height="${HEIGHT - 4}" rx="3" fill="rgb(${BLUE})" ` +
+        `height="${HEIGHT - 4}" rx="3" fill="rgb(${heat(weights[n])})" ` +
         `fill-opacity="${shades[n].toFixed(3)}"/>` +
         `<text x="${x.toFixed(1)}" y="${y + 16}" fill="${ink(shades[n])}" ` +
         `textLength="${long.toFixed(1)}">${escaped(tokens[n])}</text>`
@@ -106,7 +108,7 @@ const heatmapExport = (() => {
     pen.font = `${SIZE}px ${FONT}`;
     places.forEach(({ column, line, length }, n) => {
       const [x, y, long] = [6 + column * WIDTH, 4 + line * HEIGHT, length * WIDTH];
-      pen.fillStyle = `rgba(${BLUE}, ${shades[n]})`;
+      pen.fillStyle = `rgba(${heat(weights[n])}, ${shades[n]})`;
       pen.fillRect(x - 2, y, long + 4, HEIGHT - 4);
       pen.fillStyle = ink(shades[n]);
       pen.fillText(dom.shown(tokens[n]), x, y + 16, long);

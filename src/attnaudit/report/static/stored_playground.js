@@ -8,7 +8,8 @@ const storedPlayground = (() => {
     "nothing is interpolated, and shown values are rounded to 0.001. Every move starts from the " +
     "original attention and is made in every row (head) at once; weights on special tokens stay. ";
   const KEYS =
-    "Drag a word onto another to carry its attention there, or click a word and use the buttons. " +
+    "Drag a word onto another to carry its attention there (on a touch screen, tap it first), or " +
+    "click a word and use the buttons. " +
     "Keys: ← → go from word to word, Enter picks up and drops, Esc lets go.";
 
   /** @type {(kind: string, word?: number, to?: number) => string} */
@@ -66,11 +67,25 @@ const storedPlayground = (() => {
       return meanOf(rows.map((row) => movedRow(row, move, order)));
     }
 
+    /** @type {Move | null} */
+    let wanted = null;
+    let isWaiting = false;
     /**
-     * Show the prediction under a move, or under the original attention.
+     * Show the prediction under a move, or under the original attention, in the next frame.
      * @param {Move | null} move
      */
     function draw(move) {
+      wanted = move;
+      if (isWaiting) return;
+      isWaiting = true;
+      requestAnimationFrame(() => {
+        isWaiting = false;
+        drawNow(wanted);
+      });
+    }
+
+    /** @param {Move | null} move */
+    function drawNow(move) {
       field.show(move ? weightsAfter(move) : start);
       result.show(before, move ? move.probs : before, move ? move.jsd : 0);
     }
@@ -81,8 +96,11 @@ const storedPlayground = (() => {
      */
     function make(move, text) {
       note.textContent = move === undefined ? NOT_STORED : text;
+      top?.show(move ?? null);
       draw(move ?? null);
     }
+
+    const top = topControl(example, words, make);
 
     const short = (/** @type {number} */ n) => `“${dom.shown(example.tokens[n].slice(0, 30))}”`;
     const field = wordField.create(example, {
@@ -144,11 +162,11 @@ const storedPlayground = (() => {
         ...ready,
       ),
       note,
-      topControl(example, words, (move, text) => make(move, text)),
+      top?.element,
       dom.make("p", { class: "soft small", text: HELP + KEYS + limits(carried.size, words) }),
     );
     offer();
-    draw(null);
+    drawNow(null);
     return { element };
   }
 
@@ -186,16 +204,19 @@ const storedPlayground = (() => {
     });
     slider.addEventListener("input", () => {
       const move = steps[Number(slider.value) - 1] ?? null;
-      output.textContent = String(move ? move.word : 0);
       const counted = move && `${move.word} of ${words}`;
       onChange(move, move ? `Without the ${counted} words that have the most attention.` : "");
     });
     const text = dom.make("span", {}, "Top words taken out: ", output, ` of ${words}`);
-    return dom.make(
-      "div",
-      { class: "controls" },
-      dom.make("label", { class: "field" }, text, slider),
-    );
+    /** @param {Move | null} move of any kind: only its own moves leave the slider off its start */
+    function show(move) {
+      const step = steps.indexOf(move) + 1;
+      slider.value = String(step);
+      output.textContent = String(step ? move.word : 0);
+    }
+
+    const label = dom.make("label", { class: "field" }, text, slider);
+    return { element: dom.make("div", { class: "controls" }, label), show };
   }
 
   return { create };
