@@ -107,9 +107,9 @@ def _of_table(table: Table, bad: BadRows, options: dict[str, Any]) -> TextsRead:
     for name in ("delimiter", "encoding"):
         if options.get(name) is not None:
             raise InputError(f"{table.where}: a {name} is for csv and text files. Leave it out.")
-    wanted = {name: options.get(name) for name in ("text", "label", "pair")}
-    more: dict[str, Any] = {"scores": options.get("scores", ()), "spool": options.get("spool")}
-    return texts_of_table(table, **wanted, bad=bad, **more)
+    wanted: dict[str, Any] = {name: options.get(name) for name in ("text", "label", "pair")}
+    scores, spool = options.get("scores", ()), options.get("spool")
+    return texts_of_table(table, **wanted, bad=bad, scores=scores, spool=spool)
 
 
 def _saved_dataset(path: Path, split: str | None) -> Table:
