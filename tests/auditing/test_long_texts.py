@@ -36,6 +36,7 @@ def test_one_text_takes_no_memory_for_pairs_of_words(encoder: str) -> None:
         with_query=False,
     ).eval()
     Path("/proc/self/clear_refs").write_text("5")
+    start = peak()  # of a new process about 490 MB; other tests may have left more
     results = audit(
         model,
         batches_of(text, vocabulary, 2),
@@ -43,5 +44,6 @@ def test_one_text_takes_no_memory_for_pairs_of_words(encoder: str) -> None:
         measures=["leave_one_out", "hidden_leave_one_out"],
         show_progress=False,
     )
-    assert peak() < 1500  # a table of all pairs of words has 3,200 MB in int64
+    # So under 1.5 GB in a new process; a table of all pairs of words has 3,200 MB in int64.
+    assert peak() - start < 1000
     assert results.mean("agreement", "tau", "leave_one_out") == pytest.approx(0, abs=1)

@@ -22,6 +22,7 @@ from attnaudit import Workers, audit_files
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.run_job import parts_folder
 from attnaudit.core.errors import InputError, WorkError
+from attnaudit.data.text_spool import TextSpool
 from attnaudit.training import run
 from dask_cluster import DaskCluster, dask_cluster, wait_until
 from failing_audit import fails_on_one_text
@@ -66,6 +67,27 @@ def audited(inputs: tuple[Path, Path], out: Path, **options: Any) -> bytes:
     given = {**FAST, "tokens_per_shard": 40, **options}
     audit_files(*inputs, out=out, **given)
     return (out / "values.parquet").read_bytes()
+
+
+def test_texts_in_a_file_are_audited_as_those_in_memory(
+    inputs: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, Any] = {"sample": 20, "on_message": lambda _: None}
+    in_memory = audited(inputs, tmp_path / "memory", **options)
+    monkeypatch.setattr("attnaudit.data.text_spool.IN_MEMORY", 0)
+    read: list[int] = []
+    plain = TextSpool.read
+
+    def counted(spool: TextSpool, start: int, size: int) -> str:
+        read.append(start)
+        return plain(spool, start, size)
+
+    monkeypatch.setattr(TextSpool, "read", counted)
+    assert audited(inputs, tmp_path / "file", **options) == in_memory
+    assert len(set(read)) == 20  # the sample, and nothing else
+    for name in ("summary.parquet", "examples.parquet"):
+        files = [(tmp_path / folder / name).read_bytes() for folder in ("memory", "file")]
+        assert files[0] == files[1]
 
 
 def test_processes_and_a_cluster_give_the_bytes_of_one_process(

@@ -230,3 +230,24 @@ def test_status_tells_running_from_interrupted(tmp_path: Path) -> None:
     (tmp_path / ".attnaudit-running").mkdir()
     (tmp_path / ".attnaudit-running" / cells[1].name).write_text(left)  # as after SIGKILL
     assert status(tmp_path).cells[1].state == "interrupted"
+
+
+def test_a_disk_that_is_too_full_for_notes_does_not_end_the_grid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    spec = {**TINY, "encoders": ["average"], "datasets": [DATASET, f"{HERE}:failing"]}
+    del spec["dataset"]
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "record", full)
+        made = grid(spec, tmp_path, show_progress=False)
+    assert sorted(cell.state for cell in made.cells) == ["done", "done", "failed", "failed"]
+    assert caplog.text.count("could not be noted ([Errno 28] No space left on device)") == 4
+    assert all(cell.log is None for cell in made.cells)
+    before = tables(tmp_path)
+    again = grid(spec, tmp_path, show_progress=False)  # there is room again
+    assert sorted(cell.state for cell in again.cells) == ["done", "done", "failed", "failed"]
+    assert tables(tmp_path) == before
+    assert all(cell.log is not None for cell in again.cells if cell.state == "failed")

@@ -144,7 +144,7 @@ class Session:
             self._failed(cell.name, CellRecord("not run", attempts=0, error=reason), None, show)
 
     def _succeeded(self, name: str, record: CellRecord, show: Display) -> None:
-        self.ledger.record(name, record)
+        self._record(name, record)
         self._schedule.end(name, succeeded=True)
         folder = self.ledger.out / str(record.folder)
         cell = self._cells[name]
@@ -157,11 +157,24 @@ class Session:
         self._set(CellStatus(name, cell.label, "done", record.seconds, folder=folder), show)
 
     def _failed(self, name: str, record: CellRecord, log: str | None, show: Display) -> None:
-        self.ledger.record(name, record, log)
-        path = None if log is None else self.ledger.log(name)
+        is_stored = self._record(name, record, log)
+        path = self.ledger.log(name) if is_stored and log is not None else None
         label = self._states[name].label
         state = CellStatus(name, label, record.state, record.seconds, record.error, log=path)
         self._set(state, show)
+
+    def _record(self, name: str, record: CellRecord, log: str | None = None) -> bool:
+        """Store how a cell ended; a full disk does not end the grid. Whether it is stored."""
+        try:
+            self.ledger.record(name, record, log)
+        except OSError as error:
+            kept = "Its results are kept" if record.state == "done" else "It will be run again"
+            notice(
+                f"{self._states[name].label}: {record.state}, but this could not be noted "
+                f"({error}). {kept} when the same command is given again"
+            )
+            return False
+        return True
 
     def _set(self, cell: CellStatus, show: Display) -> None:
         self._states[cell.name] = cell
