@@ -125,5 +125,7 @@ ITEMS = (
         appendix_a_models,
         appendix_a,
         PRESET,
+        # A gradient for every number of every state: short texts, to be fast.
+        fast_dataset="keyword:train=40,dev=16,test=12,length=4,jitter=1,distractors=1",
     ),
 )
