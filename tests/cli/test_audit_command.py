@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from attnaudit import audit_files
 from attnaudit.cli import app
 from attnaudit.core.errors import InputError
+from attnaudit.core.verbosity import Verbosity, set_verbosity
 from attnaudit.results.store import load_results
 from tiny_transformers import TEXTS, tiny, tiny_tokenizer
 
@@ -367,6 +368,24 @@ def test_what_was_read_is_printed_before_the_work(folder: Path, tmp_path: Path) 
     pairs = [("a dull film", "we liked it"), ("not good", "at all")]
     predicted = own_logits(folder, pairs).argmax(-1).tolist()
     assert [each for _, each in each_text(tmp_path / "out")] == predicted
+
+
+def test_quiet_prints_the_results_alone(folder: Path, tmp_path: Path) -> None:
+    data = csv_file(tmp_path / "own.csv", LABELLED)
+    output = printed(folder, data, tmp_path / "out", "--quiet")
+    set_verbosity(Verbosity.NORMAL)
+    assert "Read own.csv" not in output
+    assert str(load_results(tmp_path / "out").card()) in output
+
+
+def test_results_to_which_no_audit_applied_are_read_and_shown(folder: Path, tmp_path: Path) -> None:
+    data = csv_file(tmp_path / "own.csv", LABELLED)
+    output = printed(folder, data, tmp_path / "out", "--audits", "evidence")
+    results = load_results(tmp_path / "out")
+    assert results.summaries.empty
+    assert list(results.about["not_applicable"]) == ["evidence"]
+    assert str(results.card()) in output
+    assert (tmp_path / "out" / "report.html").is_file()
 
 
 def test_only_the_name_of_the_file_is_stored(folder: Path, tmp_path: Path) -> None:

@@ -90,6 +90,13 @@ def test_every_kind_of_file(ending: str, tmp_path: Path) -> None:
         assert len(content.splitlines()) == 12
     if ending == "html":
         assert content.count(b"<figure") == 12
+    other = list(word_heatmaps(results(), "leave_one_out"))[3].example_id
+    assert CliRunner().invoke(app, [*given, "--example", other]).exit_code == 0  # its own file
+    assert out.read_bytes() != content
+    out.write_bytes(b"mine")
+    again = CliRunner().invoke(app, given)
+    assert isinstance(again.exception, InputError)
+    assert "Give the heatmap another name" in str(again.exception)
 
 
 def test_wrong_requests_say_what_there_is(tmp_path: Path) -> None:

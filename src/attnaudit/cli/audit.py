@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from attnaudit.cli.audit_output import print_results
+from attnaudit.cli.audit_output import print_message, print_results
 from attnaudit.cli.options import (
     Audits,
     Device,
@@ -224,7 +224,7 @@ def audit(
             force=force,
             workers=workers_from(workers, threads, scheduler, resources),
             parts=parts,
-            on_message=lambda text: typer.echo(text, err=True),
+            on_message=print_message,
             spell=in_command,
         )
     except OutputError as error:

@@ -1,4 +1,4 @@
-"""What `attnaudit audit` prints when it is done."""
+"""What `attnaudit audit` prints while it works and when it is done."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from attnaudit.core.verbosity import Verbosity, verbosity
+
 if TYPE_CHECKING:
     from attnaudit.results.results import Results
+
+
+def print_message(text: str) -> None:
+    """A message about the work, on standard error; nothing with --quiet."""
+    if verbosity() is not Verbosity.QUIET:
+        typer.echo(text, err=True)
 
 
 def print_results(results: Results) -> None:

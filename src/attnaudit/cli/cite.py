@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from attnaudit.cli.audit_output import print_message
 from attnaudit.cli.options import (
     Device,
     FailIf,
@@ -155,7 +156,7 @@ def cite(
         force=force,
         workers=workers_from(workers, threads, scheduler, resources),
         parts=parts,
-        on_message=lambda text: typer.echo(text, err=True),
+        on_message=print_message,
         spell=in_command,
     )
     if count := results.about["texts"]["skipped"]["rows"]:

@@ -49,8 +49,9 @@ def gate(
     """A release gate: exit with code 3 if any condition holds for a finished run.
 
     A condition is about an answer on the card (verdict, needed, matters, points, only_story,
-    stable or plausible; = or !=; yes, partly, no or "cannot tell") or about a mean (AUDIT/METRIC or
-    AUDIT/METRIC@MEASURE; <, <=, >, >=, = or !=; a number).
+    stable or plausible; of citations uses_sources, cites_used or follows_source; = or !=; yes,
+    partly, no or "cannot tell") or about a mean (AUDIT/METRIC or AUDIT/METRIC@MEASURE; <, <=, >,
+    >=, = or !=; a number).
 
     Example: `attnaudit gate runs/my-run --fail-if "matters=no"`
     """

@@ -79,7 +79,7 @@ def picture_png(
         colour = "white" if shade > 0.6 else "#111111"
         axes.text(x, y + 16, _plain(word), color=colour, **mono)
     axes.text(6, height - 10, _plain(caption), color="#555555", fontsize=11)
-    figure.savefig(path, dpi=144)
+    figure.savefig(path, dpi=144, format="png")
 
 
 def _placed(words: Sequence[str]) -> tuple[list[tuple[int, int]], int]:

@@ -156,7 +156,7 @@ def write_heatmaps(
             f"{path}: cannot tell what kind of file to write. Its name must end in "
             f"{', '.join(ENDINGS)}."
         )
-    check_file(path)
+    check_file(path, kind="heatmap")
     made = {each.example_id: each for each in word_heatmaps(results, explanation)}
     for example_id in examples or ():
         if example_id not in made:
@@ -166,13 +166,12 @@ def write_heatmaps(
     if path.suffix in (".svg", ".png"):
         if len(chosen) > 1 and examples:
             raise InputError(f"{path}: a picture holds one text, got {len(chosen)}. Name one.")
-        if path.suffix == ".svg":
-            return write_file(path, chosen[0].to_svg())
-        chosen[0].to_png(path)
-        return path
+        picture = chosen[0].to_svg() if path.suffix == ".svg" else chosen[0].to_png
+        return write_file(path, picture, kind="heatmap")
     if path.suffix == ".jsonl":
-        return write_file(path, "".join(f"{each.to_json()}\n" for each in chosen))
-    return write_file(path, _page(chosen))
+        content = "".join(f"{each.to_json()}\n" for each in chosen)
+        return write_file(path, content, kind="heatmap")
+    return write_file(path, _page(chosen), kind="heatmap")
 
 
 def _page(heatmaps: Sequence[WordHeatmap]) -> str:

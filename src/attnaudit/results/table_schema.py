@@ -91,6 +91,9 @@ def read_table(path: Path, name: str, classes: int) -> pd.DataFrame:
     if name == "examples" and not len(frame):
         return frame  # no example was kept
     columns = _TABLES[name]
+    if name == "summary" and not len(frame):  # no audit applied, and columns have no type
+        types = dict.fromkeys(columns.whole, "int64") | dict.fromkeys(columns.numbers, "float64")
+        frame = frame.astype({key: kind for key, kind in types.items() if key in frame})
     integers, floats = pd.api.types.is_integer_dtype, pd.api.types.is_float_dtype
     wrong = [column for column in columns.text if not _holds_text(frame, column)]
     wrong += [column for column in columns.whole if not _holds(frame, column, integers)]

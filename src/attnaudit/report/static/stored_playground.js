@@ -6,7 +6,8 @@ const storedPlayground = (() => {
   const HELP =
     "Each number is the model’s own output under the attention shown, computed in the audit: " +
     "nothing is interpolated, and shown values are rounded to 0.001. Every move starts from the " +
-    "original attention and is made in every row (head) at once; weights on special tokens stay. ";
+    "original attention and is made in every row (head) at once; weights on special tokens stay, " +
+    "except under the furthest attention. ";
   const KEYS =
     "Drag a word onto another to carry its attention there (on a touch screen, tap it first), or " +
     "click a word and use the buttons. " +

@@ -51,7 +51,8 @@ def only_story(numbers: Numbers) -> Answer:
     answer, is_open = thresholds.judge(share.low, upper.high)
     distance = f"{percent(share.value)} of the maximum distance"
     searched = "" if is_exact else "found "
-    because = f"the furthest attention {searched}with the same prediction is {distance} away"
+    same = "prediction" if share_name == FURTHEST_DISTANCE else "log-odds"
+    because = f"the furthest attention {searched}with the same {same} is {distance} away"
     partly = f"other attention fits the same prediction almost as well ({distance})"
     addition = OPEN if is_open else ""
     if is_open:
