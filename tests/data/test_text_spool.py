@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 from pathlib import Path
 from typing import Any
@@ -75,3 +77,20 @@ def test_the_file_goes_with_the_texts() -> None:
     del kept
     gc.collect()
     assert file() is None
+
+
+def test_texts_written_before_the_disk_was_full_can_still_be_read() -> None:
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)); "
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "from attnaudit.data.text_spool import SpooledText, TextSpool; "
+        "spool = TextSpool(in_memory=0); texts = [f'{n}' * 3000 for n in range(10)] * 4; "
+        "kept = [spool.keep(text) for text in texts]; "
+        "spooled = [one for one in kept if isinstance(one, SpooledText)]; "
+        "assert 0 < len(spooled) < len(kept), len(spooled); "
+        "assert [one.read() for one in spooled] == texts[: len(spooled)]; "
+        "assert kept[len(spooled) :] == texts[len(spooled) :]"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert "Traceback" not in ran.stderr

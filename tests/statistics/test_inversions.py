@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from attnaudit.statistics import kendall
 from attnaudit.statistics.inversions import counted_pairs, inversions
 from attnaudit.statistics.pairs import compared_pairs, dense_ranks, pairs_of
 
@@ -46,3 +47,9 @@ def test_counts_are_those_of_every_pair_and_of_weights_of_one(kind: str, items: 
     assert (counted.discordant > 0).all()
     for ties, expected in ((x_ties, x_compared), (y_ties, y_compared)):
         torch.testing.assert_close(ties.total(lambda t: t - 2), expected.total(lambda t: t - 2))
+
+
+def test_no_text_has_no_tau() -> None:
+    none = torch.zeros(0, 50)
+    tau, p = kendall(none, none, none.bool())
+    assert tau.shape == p.shape == (0,)

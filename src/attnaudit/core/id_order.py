@@ -11,7 +11,7 @@ def id_hash(example_id: str) -> bytes:
     Examples
     --------
     >>> sorted(["test/0", "test/1", "test/2"], key=id_hash)
-    ['test/0', 'test/2', 'test/1']
+    ['test/1', 'test/2', 'test/0']
     """
     return hashlib.blake2b(
         str(example_id).encode("utf-8", errors="replace"), digest_size=8

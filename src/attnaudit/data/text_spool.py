@@ -59,11 +59,13 @@ class TextSpool:
             return text
         try:
             if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="attnaudit-")  # noqa: SIM115
+                # Without a buffer: what a full disk did not take must not be written again later.
+                self._file = tempfile.TemporaryFile(prefix="attnaudit-", buffering=0)  # noqa: SIM115
                 weakref.finalize(self, self._file.close)
             self._file.seek(self._end)
-            self._file.write(b"".join(content))
-            self._file.flush()  # now, so that a full disk is noticed here
+            left = memoryview(b"".join(content))
+            while left:
+                left = left[self._file.write(left) :]
         except OSError as error:
             self._is_full = True
             notice(f"no room for a file with the texts ({error}): they are kept in memory")

@@ -57,7 +57,7 @@ def inversions(listed: Tensor) -> Tensor:
     total = listed.new_zeros(rows)
     half = size // 2
     while half:
-        blocks = listed.view(rows, -1, 2 * half)
+        blocks = listed.view(rows, size // (2 * half), 2 * half)
         upper = (blocks & half) != 0
         passed = upper.cumsum(-1)
         total += (passed * ~upper).sum((-2, -1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,7 +62,7 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
         raise InputError(
             f"{folder}: the base {chosen['base']!r} is not the name of a run in the same folder."
         )
-    foreign = _foreign_code(details)
+    foreign = foreign_code(details)
     if foreign and not trust_code:
         raise InputError(
             f"{folder} uses code from outside: {', '.join(foreign)}. Loading would run "
@@ -84,7 +85,7 @@ def load(folder: str | Path, *, trust_code: bool = False) -> Run:
     return Run(model.eval(), store.load_results(folder), vocabulary, folder)
 
 
-def _foreign_code(details: dict[str, Any]) -> list[str]:
+def foreign_code(details: dict[str, Any]) -> list[str]:
     """Parts named package.module:name, which would be imported. A dataset may also be a path."""
     named = [*details["model"].values(), details["choices"]["variant"]]
     if file_choice(details["choices"]["dataset"], data.DATASETS) is None:
@@ -131,14 +132,27 @@ def _check_shapes(details: dict[str, Any], vocabulary: Vocabulary, path: Path) -
 
 
 def fill(model: torch.nn.Module, path: Path) -> None:
-    """Load the stored weights into a fresh model."""
+    """Load the stored weights into a fresh model: all of them, or none and an InputError."""
     try:
-        model.load_state_dict(load_file(path))
+        fill_whole(model, load_file(path))
     except (SafetensorError, OSError, RuntimeError, ValueError, KeyError) as error:
         raise InputError(
             f"{path} is damaged or belongs to another model ({str(error)[:200]}). "
             "Run it again with --force."
         ) from error
+
+
+def fill_whole(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None:
+    """Load weights into a model; a ValueError, before anything is copied, if they do not fit.
+
+    `load_state_dict` copies what fits before it raises, which would leave a model half trained.
+    """
+    wanted = {name: value.shape for name, value in model.state_dict().items()}
+    given = {name: value.shape for name, value in weights.items()}
+    if wanted != given:
+        differing = min(name for name, _ in wanted.items() ^ given.items())
+        raise ValueError(f"{differing}: {given.get(differing)} instead of {wanted.get(differing)}")
+    model.load_state_dict(weights)
 
 
 def audited_batches(

@@ -11,7 +11,7 @@ from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
 from attnaudit.results import store
 from attnaudit.results.checksums import check_files
-from attnaudit.training.checkpoint import fill
+from attnaudit.training.checkpoint import fill, foreign_code
 from attnaudit.training.preparation import Preparation
 from attnaudit.training.trainer import History
 
@@ -19,39 +19,47 @@ from attnaudit.training.trainer import History
 _OF_THE_AUDIT = ("audits", "measures", "sample", "illustrated", "other_seeds")
 
 
-def earlier_training(ready: Preparation, folder: Path) -> History | None:
+def earlier_training(ready: Preparation, folder: Path, *, device: str) -> History | None:
     """Fill the fresh model with the weights of a finished run that was trained in the same way.
 
     Training is deterministic, so these are the weights that it would give: the same choices but
-    for those of the audit, the same data and vectors, number of threads and versions.
+    for those of the audit, the same data and vectors, number of threads, device and versions. A
+    model with parts from outside the package, whose code may have changed, or with a base, which
+    may have been trained again, is not used.
 
     Parameters
     ----------
     ready : the experiment, with its fresh model.
     folder : of the run that is to be made; runs next to it are considered.
+    device : that it would be trained on.
 
     Returns
     -------
     The history of that training, or None if there is no such run or its files are damaged.
     """
+    if ready.experiment.base is not None:
+        return None
     wanted = {**ready.identity(), "versions": store.versions()}
     for other in _same_name(folder):
         try:
             details = store.read_run(other)
-            if _identity(details) != _weights_only(wanted):
+            trained = details["training"]
+            if _identity(details) != _weights_only(wanted) or trained["device"] != device:
+                continue
+            if foreign_code(details):
                 continue
             check_files(other, details, ("model.safetensors",))
             fill(ready.fresh, other / "model.safetensors")
         except (InputError, KeyError):  # no such run, damaged, or of an early version
             continue
         notice(f"{folder.name}: the model of {other.name} is used, trained with the same choices")
-        trained = details["training"]
         return History(
             tuple(trained["losses"]),
             tuple(trained["dev"]),
             trained.get("score", ""),
             trained["kept_epoch"],
             trained_in=other.name,
+            device=device,
         )
     return None
 

@@ -40,6 +40,7 @@ def write_run(
             "dev": list(history.dev_scores),
             "score": history.score_name,
             "trained_in": history.trained_in,
+            "device": history.device,
             "losses": list(history.losses),
         },
         "performance": scores_on_test(ready.training.model, ready.splits, ready.vocabulary, seed),

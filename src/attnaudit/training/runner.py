@@ -171,7 +171,7 @@ def _train(
     if history is not None:
         notice(f"continuing {folder.name}: the model was trained before")
     elif reuse:
-        history = earlier_training(ready, folder)
+        history = earlier_training(ready, folder, device=device)
         if history is not None:
             keep_training(job, ready.identity(), ready.fresh, history)
     if history is not None:

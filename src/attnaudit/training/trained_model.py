@@ -27,7 +27,7 @@ from attnaudit.audits import AUDITS
 from attnaudit.core.tasks import Task
 from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.results.store import versions
-from attnaudit.training.checkpoint import build_from, load
+from attnaudit.training.checkpoint import build_from, fill_whole, load
 from attnaudit.training.experiment import ExperimentConfig
 from attnaudit.training.run_examples import EXAMPLES, batches_with
 from attnaudit.training.trainer import History
@@ -66,15 +66,17 @@ def kept_training(
         is_whole = hashlib.sha256(weights).hexdigest() == content["weights"]
         if content["identity"] != wanted or not is_whole:
             return None
-        fresh.load_state_dict(deserialise(weights))
-        history = content["history"]
-        return History(
-            tuple(history["losses"]),
-            tuple(history["dev_scores"]),
-            history["score_name"],
-            history["best_epoch"],
-            history["trained_in"],
+        kept = content["history"]
+        history = History(
+            tuple(kept["losses"]),
+            tuple(kept["dev_scores"]),
+            kept["score_name"],
+            kept["best_epoch"],
+            kept["trained_in"],
+            kept["device"],
         )
+        fill_whole(fresh, deserialise(weights))  # last: a model that was touched is not trained
+        return history
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError):
         return None  # damaged, or of another version: train again
 

@@ -86,7 +86,8 @@ class Recipe:
 class History:
     """Training loss and dev score of each epoch; the weights of `best_epoch` are kept.
 
-    trained_in: name of the run whose model was used; None if it was trained here.
+    trained_in: name of the run whose model was used; None if it was trained here. device: on which
+    it was trained; None if that is not known.
     """
 
     losses: tuple[float, ...]
@@ -94,6 +95,7 @@ class History:
     score_name: str
     best_epoch: int
     trained_in: str | None = None
+    device: str | None = None
 
 
 def fit(
@@ -153,7 +155,7 @@ def fit(
     model.load_state_dict(best)
     model.eval()
     kept = len(scores) - 1 if keep == "last" else len(scores) - 1 - scores[::-1].index(max(scores))
-    return History(tuple(losses), tuple(scores), name, kept)
+    return History(tuple(losses), tuple(scores), name, kept, device=str(device))
 
 
 def train_epoch(

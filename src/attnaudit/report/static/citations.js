@@ -84,13 +84,15 @@
       make("th", { text: answer.source_of_word ? "word" : "source" }),
       ...names.map((name) => make("th", { text: measures[name] })),
     );
+    const label = (/** @type {number} */ source) => {
+      const name = answer.source_of_word ? shown(answer.sources[source]) : `${source + 1}`;
+      return answer.gold && answer.gold[source] ? `${name} ★` : name;
+    };
     const rows = answer.sources.map((/** @type {string} */ _, /** @type {number} */ source) =>
       make(
         "tr",
         {},
-        make("th", {
-          text: `${answer.source_of_word ? shown(answer.sources[source]) : source + 1}${answer.gold && answer.gold[source] ? " ★" : ""}`,
-        }),
+        make("th", { text: label(source) }),
         ...names.map((name) =>
           make("td", { class: "n", text: number(answer.scores[name][source]) }),
         ),
