@@ -782,3 +782,11 @@ def test_accuracy_is_shown_whichever_audits_ran() -> None:
         _audited(1, audits=["permutation"]).card().accuracy.startswith("Accuracy 1.00 on 1 text;")
     )
     assert _audited(40, labels=False).card().accuracy == "Accuracy unknown: no labels."
+
+
+def test_an_audit_that_does_not_apply_is_not_said_to_be_missing() -> None:
+    nothing = pd.DataFrame(columns=["audit", "measure", "metric", "row", "group", "count"])
+    about = {"not_applicable": {"furthest": "no text has two words"}}
+    because = {answer.question: answer.because for answer in make_card(nothing, about).answers}
+    assert "does not apply: no text has two words" in because["is it the only story?"]
+    assert "permutation was not run" in because["does it matter?"]

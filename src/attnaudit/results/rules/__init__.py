@@ -42,7 +42,7 @@ def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
     >>> make_card(pd.DataFrame(columns=columns), about={}).accuracy
     'Accuracy unknown: no labels.'
     """
-    numbers = Numbers(summaries)
+    numbers = Numbers(summaries, about.get("not_applicable"))
     if about.get("card") == CITATION:
         return make_citation_card(numbers, about)
     answers = (

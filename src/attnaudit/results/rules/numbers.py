@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,6 +25,11 @@ _MIN_VALUES = 10  # an interval of fewer means nothing
 class Numbers:
     """The numbers of a summary, by name.
 
+    Parameters
+    ----------
+    summaries : the summary.
+    not_applicable : why an audit that was asked for has no numbers, by its name.
+
     Attributes
     ----------
     count : number of examples.
@@ -32,7 +37,10 @@ class Numbers:
         number of their examples.
     """
 
-    def __init__(self, summaries: pd.DataFrame) -> None:
+    def __init__(
+        self, summaries: pd.DataFrame, not_applicable: Mapping[str, str] | None = None
+    ) -> None:
+        self._not_applicable = not_applicable or {}
         self._place: dict[tuple[str, str, str, str], int] = {}  # in the columns
         self.groups: dict[str, int] = {}
         self.count = 0
@@ -131,6 +139,10 @@ class Numbers:
     def why_unknown(self, audit: str, name: str = "") -> str:
         """Why an audit, or one of its numbers, has nothing to decide by."""
         if not self.ran(audit):
+            asked_for = resolve_audit_name(audit, list(self._not_applicable))
+            if asked_for is not None:
+                reason = self._not_applicable[asked_for]
+                return f"the audit {audit} does not apply: {reason}"
             return f"the audit {audit} was not run"
         line = self._line(name, ALL) if name else None
         if line is not None and self._values(line) >= _MIN_VALUES:
