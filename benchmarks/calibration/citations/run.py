@@ -28,13 +28,13 @@ from benchmarks.calibration.outcomes import count_outcomes, tabulate
 
 from attnaudit.auditing.citation_job import citation_battery
 from attnaudit.auditing.summarised import summarised
-from attnaudit.results.questions import CITATION, Question, Thresholds
+from attnaudit.results.questions import DECIDING_CITATION, Thresholds
 
 SIZES = (20, 50, 200)
 RESULTS = Path(__file__).parents[1] / "results"
 AUDITS = ("source_use", "source_order")  # all that the card decides by
 MEASURES = ("attention", "attention_shuffled", "random")
-QUESTIONS = tuple(question for question in Question if question.card == CITATION)
+QUESTIONS = DECIDING_CITATION
 _OTHERS = {"yes": (0.6, 0.7, 0.75, 0.8, 0.9), "no": (0.2, 0.3, 0.4, 0.5)}
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from attnaudit.auditing.collector import Collector
 from attnaudit.auditing.example_store import example_rows, furthest_options
 from attnaudit.auditing.row_names import row_names
+from attnaudit.auditing.word_level import add_words
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.core.module_state import evaluating
@@ -38,6 +39,9 @@ class Battery:
     other_models : other trainings that the audits read too; only put into evaluation mode here.
     card : which questions the results answer: those on an "explanation", or on a "citation".
     explanations : those of the measures that are compared as explanations; they are timed.
+    word_level : what to run with words as items after all the rest, if sources and their words
+        are audited; its audits have names of their own.
+    suffix : added to the names of measures where one does not apply, to tell levels apart.
     """
 
     model: AttentionModel
@@ -50,6 +54,8 @@ class Battery:
     other_models: Sequence[AttentionModel] = ()
     card: str = EXPLANATION
     explanations: Sequence[str] = ()
+    word_level: Battery | None = None
+    suffix: str = ""
 
     def run(
         self, batches: Iterable[Batch], advance: Callable[[int], None] | None = None
@@ -74,12 +80,35 @@ class Battery:
                 with passes_shared():
                     scores = self._run_measures(collector, record)
                 self._run_audits(collector, record, scores)
-                collector.examples += example_rows(
-                    self.model, record, scores, self.seed, self.kept, self.words, furthest=furthest
+                rows = example_rows(
+                    self.model,
+                    record,
+                    scores,
+                    self.seed,
+                    self.kept,
+                    self.words,
+                    furthest=furthest,
                 )
+                if self.word_level is not None:
+                    self._run_words(self.word_level, collector, record, rows)
+                collector.examples += rows
                 if advance is not None:
                     advance(len(batch))
         return collector
+
+    def _run_words(
+        self, words: Battery, collector: Collector, record: Record, rows: list[dict[str, Any]]
+    ) -> None:
+        """Run the battery of words on the same batch, and add its scores to the kept rows."""
+        started = time.perf_counter()
+        reader: Any = self.model
+        of_words = reader.word_record(record)
+        check_record(of_words)
+        with passes_shared():
+            scores = words._run_measures(collector, of_words)
+        words._run_audits(collector, of_words, scores)
+        add_words(rows, words.model, of_words, scores)
+        collector.facts.add_seconds("words", started)
 
     def _run_measures(self, collector: Collector, record: Record) -> dict[str, Tensor]:
         scores: dict[str, Tensor] = {}
@@ -88,14 +117,14 @@ class Battery:
             try:
                 score = measure(self.model, record, self.seed)
             except NotApplicable as reason:
-                collector.facts.reasons["measure"][name] = str(reason)
+                collector.facts.reasons["measure"][name + self.suffix] = str(reason)
                 continue
             _check_score(name, score, record)
             if name in self.explanations:
                 _finish(score)
                 collector.facts.add_seconds(name, started)
             scores[name] = tie_equal_scores(measure, score.detach(), record)
-            collector.facts.computed_measures.add(name)
+            collector.facts.computed_measures.add(name + self.suffix)
         return scores
 
     def _run_audits(self, collector: Collector, record: Record, scores: dict[str, Tensor]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from attnaudit.auditing.battery import Battery
+from attnaudit.auditing.citation_choices import citation_choices
 from attnaudit.auditing.jobs.citation_examples import (
     QUESTIONS,
     TOKENS_PER_SHARD,
@@ -21,14 +22,12 @@ from attnaudit.auditing.jobs.citation_examples import (
 )
 from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder, run_job
-from attnaudit.auditing.selection import Choice, find_audits, find_measures
-from attnaudit.audits.citations import CITATION_AUDITS, DEFAULT_CITATION_AUDITS
+from attnaudit.auditing.selection import Choice
 from attnaudit.core.contract import AttentionModel
 from attnaudit.core.errors import OutputError
 from attnaudit.core.progress import duration
 from attnaudit.core.tasks import Task, Workers
 from attnaudit.data.citations import CitationExample
-from attnaudit.measures.citations import CITATION_MEASURES, DEFAULT_CITATION_MEASURES
 from attnaudit.results.questions import CITATION
 from attnaudit.results.results import Results
 from attnaudit.results.store import load_results, save_results
@@ -40,18 +39,30 @@ def citation_battery(
     model: AttentionModel,
     audits: Sequence[Choice] | None,
     measures: Sequence[Choice] | None,
+    word_measures: Sequence[Choice] | None = None,
     *,
     seed: int,
     device: torch.device | str | None = None,
 ) -> Battery:
-    """The measures and audits of citations, ready to run; None for the defaults."""
+    """The measures and audits of citations, ready to run, of both levels if the model reads both.
+
+    Parameters
+    ----------
+    model : its `words`, if it has any, is the same model with words as items.
+    audits, measures, word_measures : as for `citation_choices`.
+    """
+    words = getattr(model, "words", None)
+    chosen = citation_choices(audits, measures, word_measures, both_levels=words is not None)
     return Battery(
         model,
-        find_audits(audits, CITATION_AUDITS, DEFAULT_CITATION_AUDITS),
-        find_measures(measures, CITATION_MEASURES, DEFAULT_CITATION_MEASURES),
+        chosen.audits,
+        chosen.measures,
         seed=seed,
         device=device,
         card=CITATION,
+        word_level=None
+        if words is None
+        else Battery(words, chosen.word_audits, chosen.word_measures, seed=seed, suffix=" (words)"),
     )
 
 
@@ -68,6 +79,7 @@ def run_citation_job(
     task: Callable[[str, str, int], Task] | None = None,
     texts: dict[str, Any] | None = None,
     on_message: Callable[[str], None] | None = None,
+    log: Callable[[], str] | None = None,
     show_progress: bool = True,
 ) -> Results:
     """Audit answers part by part, and save the results if there is an `out`.
@@ -82,6 +94,7 @@ def run_citation_job(
     task : (address of the parts, id of the job, shard) -> what a worker does for it.
     texts : what is stored about the file the questions are from.
     on_message : called with an estimate of the time.
+    log : called when the audit is finished, for the text of run.log.
     """
     model = battery.model
     questions = sized_questions(model, answered)
@@ -108,7 +121,8 @@ def run_citation_job(
         if out is None:
             return replace(results, columns=results.columns.in_memory())
         try:
-            save_results(results, Path(out), force=force, was_free=True)
+            text = None if log is None else log()
+            save_results(results, Path(out), force=force, was_free=True, log=text)
         except OutputError as error:
             error.results = replace(results, columns=results.columns.in_memory())
             raise
@@ -126,8 +140,10 @@ def _time_estimate(
     middle = sorted(questions, key=lambda question: question.tokens)[count // 2]
     batches = batches_by(battery.model)([middle])
     started = time.monotonic()
-    battery.run(batches)
+    collector = battery.run(batches)
     seconds = time.monotonic() - started
     shared = f", by {workers.count} processes" if workers.count > 1 else ""
     total = duration(seconds * count / workers.count)
-    return f"About {total} for {count} answers, {seconds:.1f} s each{shared}."
+    of_words = collector.facts.seconds.get("words")
+    words = "" if of_words is None else f" ({of_words:.1f} s of that for the words)"
+    return f"About {total} for {count} answers, {seconds:.1f} s each{words}{shared}."

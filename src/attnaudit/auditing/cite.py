@@ -9,14 +9,13 @@ from typing import Any
 import torch
 
 from attnaudit.auditing.citation_answers import answered_questions
+from attnaudit.auditing.citation_choices import citation_choices
 from attnaudit.auditing.citation_job import citation_battery, run_citation_job
-from attnaudit.auditing.selection import Choice, find_audits, find_measures
-from attnaudit.audits.citations import CITATION_AUDITS, DEFAULT_CITATION_AUDITS
+from attnaudit.auditing.selection import Choice
 from attnaudit.core.contract import AttentionModel
 from attnaudit.core.errors import InputError
 from attnaudit.core.output_folders import check_folder
 from attnaudit.data.citations import CitationExample, read_citations
-from attnaudit.measures.citations import CITATION_MEASURES, DEFAULT_CITATION_MEASURES
 from attnaudit.results.results import Results
 
 
@@ -26,6 +25,7 @@ def cite(
     *,
     audits: Sequence[Choice] | None = None,
     measures: Sequence[Choice] | None = None,
+    word_measures: Sequence[Choice] | None = None,
     choose: int = 0,
     held_out: float = 0.2,
     seed: int = 0,
@@ -43,11 +43,15 @@ def cite(
     ----------
     model : AttentionModel
         From ``from_huggingface(…, task="generation")``, or anything with `read`, `decode`,
-        `keep_only` and `batches` for questions with sources.
+        `keep_only` and `batches` for questions with sources. With ``items="both"``, sources are
+        audited as ever, and the words inside them too.
     examples : list of CitationExample, or path of a file that `read_citations` reads
         Those without an answer get the model's own, by greedy decoding.
     audits, measures : sequence of str or callable, optional
-        Names from `CITATION_AUDITS` and `CITATION_MEASURES`, or functions; all by default.
+        Names from `CITATION_AUDITS` and `CITATION_MEASURES`, or functions; all by default. For both
+        levels, audits from `WORD_AUDITS` too.
+    word_measures : sequence of str or callable, optional
+        For both levels, the measures of words; by default those of the sources that apply to words.
     choose : int, default 0
         Also audit so many heads, chosen on held-out questions only.
     held_out : float, default 0.2
@@ -86,8 +90,8 @@ def cite(
     'yes'
     """
     _check_model(model)
-    find_audits(audits, CITATION_AUDITS, DEFAULT_CITATION_AUDITS)
-    find_measures(measures, CITATION_MEASURES, DEFAULT_CITATION_MEASURES)
+    both_levels = getattr(model, "words", None) is not None
+    citation_choices(audits, measures, word_measures, both_levels=both_levels)
     if out is not None:
         check_folder(Path(out), replace=force)
     if isinstance(examples, str | Path):
@@ -103,7 +107,7 @@ def cite(
         show_progress=show_progress,
     )
     return run_citation_job(
-        citation_battery(model, audits, listed, seed=seed, device=device),
+        citation_battery(model, audits, listed, word_measures, seed=seed, device=device),
         answered,
         out=out,
         force=force,

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import torch
+
 from attnaudit.auditing.citation_answers import answered_questions
+from attnaudit.auditing.citation_choices import citation_choices
 from attnaudit.auditing.citation_job import run_citation_job
 from attnaudit.auditing.jobs.citation_worker import SavedReader
 from attnaudit.auditing.jobs.worker_choices import reject_functions
 from attnaudit.auditing.report_file import check_report, write_report
-from attnaudit.auditing.selection import Choice, find_audits, find_measures
-from attnaudit.audits.citations import CITATION_AUDITS, DEFAULT_CITATION_AUDITS
+from attnaudit.auditing.selection import Choice
 from attnaudit.core.devices import check_device
 from attnaudit.core.output_files import check_file
 from attnaudit.core.output_folders import check_folder
 from attnaudit.core.tasks import Workers, as_workers
-from attnaudit.data.citations import read_citations
+from attnaudit.data.citations import BOTH, read_citations
 from attnaudit.data.reading.option_names import Spelling, in_python
 from attnaudit.data.sampling import sampled
-from attnaudit.measures.citations import CITATION_MEASURES, DEFAULT_CITATION_MEASURES
 from attnaudit.results.results import Results
+from attnaudit.results.run_log import recording
+from attnaudit.results.store import versions
 
 
 def cite_files(
@@ -39,6 +42,7 @@ def cite_files(
     sample: int | None = None,
     audits: Sequence[Choice] | None = None,
     measures: Sequence[Choice] | None = None,
+    word_measures: Sequence[Choice] | None = None,
     max_length: int | None = None,
     max_new_tokens: int = 32,
     skip_bad: bool = False,
@@ -65,10 +69,11 @@ def cite_files(
     columns, level, skip_bad : as for `read_citations`.
     layers, heads : "all" or numbers from 0; those whose mean is the attention that is shown.
     choose, held_out : as for `cite`: heads chosen on held-out questions.
-    items : "sources", or "words" to audit every word of the sources.
+    items : "sources", "words" to audit every word of the sources instead, or "both" to audit the
+        sources, and the words inside them.
     instruction, chat : of the prompt, as for `from_huggingface`.
     sample : number of questions to audit; None for all.
-    audits, measures : names or functions; None for the defaults.
+    audits, measures, word_measures : names or functions; None for the defaults.
     max_length : maximum number of tokens; None for the limit of the model.
     max_new_tokens : of an answer that the model generates.
     device, dtype : "cpu" or "cuda"; "float32" or "bfloat16".
@@ -91,9 +96,9 @@ def cite_files(
     check_device(device)
     workers = as_workers(workers)
     if not workers.in_this_process:
-        reject_functions({"audits": audits, "measures": measures})
-    find_audits(audits, CITATION_AUDITS, DEFAULT_CITATION_AUDITS)
-    find_measures(measures, CITATION_MEASURES, DEFAULT_CITATION_MEASURES)
+        chosen_parts = {"audits": audits, "measures": measures, "word_measures": word_measures}
+        reject_functions(chosen_parts)
+    citation_choices(audits, measures, word_measures, both_levels=items == BOTH)
     if out is not None:
         if not force:
             check_report(Path(out))
@@ -109,52 +114,60 @@ def cite_files(
             f"Read {data.name}: {len(examples):,} questions, {len(chosen):,} of them audited; "
             f"{gold:,} with known sources, {generated:,} without an answer."
         )
-    reader = SavedReader(
-        str(model_dir),
-        {
-            "layers": layers,
-            "heads": heads,
-            "instruction": instruction,
-            "chat": chat,
-            "items": items,
-            "max_length": max_length,
-            "device": device,
-            "dtype": dtype,
-        },
-        audits,
-        measures,
-        seed,
-    )
-    model = reader.load()
-    answered, listed = answered_questions(
-        model,
-        chosen,
-        measures,
-        choose=choose,
-        held_out=held_out,
-        max_new_tokens=max_new_tokens,
-        seed=seed,
-        show_progress=True,
-    )
-    reader = reader._replace(measures=listed)
-    results = run_citation_job(
-        reader.battery(model),
-        answered,
-        out=out,
-        parts=parts,
-        force=force,
-        tokens_per_shard=tokens_per_shard,
-        workers=workers,
-        task=reader.task,
-        texts={
+    options = {
+        "layers": layers,
+        "heads": heads,
+        "instruction": instruction,
+        "chat": chat,
+        "items": items,
+        "max_length": max_length,
+        "device": device,
+        "dtype": dtype,
+    }
+    reader = SavedReader(str(model_dir), options, audits, measures, seed, word_measures)
+    with recording() as log:
+        log.phase("loading the model")
+        model = reader.load()
+        log.phase("answers and heads")
+        answered, listed = answered_questions(
+            model,
+            chosen,
+            measures,
+            choose=choose,
+            held_out=held_out,
+            max_new_tokens=max_new_tokens,
+            seed=seed,
+            show_progress=True,
+        )
+        reader = reader._replace(measures=listed)
+        about = {
             "file": data.name,
             "model": model_dir.resolve().name,
             "read": len(examples),
             "skipped": bad.note(),
             "labelled": False,
-        },
-        on_message=on_message,
-    )
+        }
+
+        def log_text() -> str:
+            log.phase("writing")
+            choices = {**options, "choose": choose, "sample": sample, "seed": seed}
+            title = f"citations of {about['model']} on {about['file']}"
+            return log.text(title, choices, versions(), torch.get_num_threads())
+
+        log.phase("audit")
+        results = run_citation_job(
+            reader.battery(model),
+            answered,
+            out=out,
+            parts=parts,
+            force=force,
+            tokens_per_shard=tokens_per_shard,
+            workers=workers,
+            task=reader.task,
+            texts=about,
+            on_message=on_message,
+            log=log_text,
+        )
     if out is not None:
         write_report(results, Path(out))
     return results

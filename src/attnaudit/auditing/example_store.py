@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 
 from attnaudit.auditing.stored_moves import examples_with_moves, stored_moves
+from attnaudit.auditing.word_level import source_of_items
 from attnaudit.audits.furthest import alternative
 from attnaudit.audits.heatmap import weight_on_marks
 from attnaudit.core.contract import AttentionModel, Record
@@ -157,9 +158,7 @@ def _source_of_word(record: Record, index: int) -> list[int] | None:
     batch = record.batch
     if not isinstance(batch, CitationBatch) or batch.source is None:
         return None
-    counted = record.content[index].nonzero()[:, 0].tolist()
-    every = batch.source_of_items(index)
-    sources = [every[item] for item in counted]
+    sources = source_of_items(record, index)
     return None if len(set(sources)) == len(sources) else sources
 
 

@@ -34,12 +34,14 @@ def summarised(
     class_names : one per class; if omitted those of the model, or the class numbers.
     """
     names = getattr(battery.model, "class_names", None) if class_names is None else class_names
-    declarations = {name: declaration_of(audit) for name, audit in battery.audits.items()}
+    words = battery.word_level
+    audits = {**battery.audits, **(words.audits if words is not None else {})}
+    declarations = {name: declaration_of(audit) for name, audit in audits.items()}
     about = {
         "rules": RULES,
         "seed": battery.seed,
         "classes": check_class_names(names, facts.classes),
-        "audits": list(battery.audits),
+        "audits": list(audits),
         "measures": list(battery.measures),
         **facts.about(),
         "illustrated": len(battery.kept),
@@ -50,6 +52,8 @@ def summarised(
     }
     if battery.card != EXPLANATION:
         about["card"] = battery.card
+    if words is not None:
+        about["word_measures"] = list(words.measures)
     if battery.explanations:
         about["explanations"] = list(battery.explanations)
         texts = max(len(columns), 1)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attnaudit.audits import AUDITS
-from attnaudit.audits.citations import CITATION_AUDITS
+from attnaudit.audits.citations import CITATION_AUDITS, WORD_AUDITS
 from attnaudit.audits.corpus import CORPUS_AUDITS
 from attnaudit.data import DATASETS
 from attnaudit.measures import MEASURES
@@ -38,6 +38,7 @@ def catalogue() -> dict[str, dict[str, str]]:
         "corpus audits": CORPUS_AUDITS,
         "measures of citations": CITATION_MEASURES,
         "audits of citations": CITATION_AUDITS,
+        "audits of the words of sources": WORD_AUDITS,
         "interventions": INTERVENTIONS,
         "presets": PRESETS,
     }

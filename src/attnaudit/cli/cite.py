@@ -73,7 +73,10 @@ def cite(
     ] = 0.2,
     items: Annotated[
         str,
-        typer.Option(help="What is scored and left out: sources, or words, every word of them."),
+        typer.Option(
+            help="What is scored and left out: sources, words (every word of them instead), or "
+            "both (the sources, and the words inside them; takes longer)."
+        ),
     ] = "sources",
     instruction: Annotated[
         str | None, typer.Option(help="First line of the prompt; default: our own.")
@@ -93,6 +96,13 @@ def cite(
     ] = None,
     measures: Annotated[
         str | None, typer.Option(help="Comma-separated names; default: all but named_heads.")
+    ] = None,
+    word_measures: Annotated[
+        str | None,
+        typer.Option(
+            help="With --items both, the measures of words; default: those of the sources that "
+            "apply to words."
+        ),
     ] = None,
     max_length: Annotated[
         int | None, typer.Option(help="Maximum number of tokens; default: the model's own limit.")
@@ -147,6 +157,7 @@ def cite(
         sample=sample,
         audits=split_names(audits),
         measures=split_names(measures),
+        word_measures=split_names(word_measures),
         max_length=max_length,
         skip_bad=skip_bad,
         seed=seed,

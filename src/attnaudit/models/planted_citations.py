@@ -6,23 +6,32 @@
 - "knows": gives every answer whatever the sources say, while its attention is the copier's.
 
 They read questions such as those of `attnaudit.data.citations.simulate` with one needed source.
+With words as items, the weight of a source is on the words that the answer is copied from, or on
+all its words alike if it does not hold the answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from attnaudit.core import masking
 from attnaudit.core.contract import Batch, Record
-from attnaudit.core.errors import InputError
-from attnaudit.core.randomness import derive
-from attnaudit.data.citations import FIRST_SOURCE, REST, START, CitationBatch, CitationExample
-from attnaudit.data.citations.batch import EncodedPrompt, citation_batch
+from attnaudit.core.errors import InputError, NotApplicable
+from attnaudit.data.citations import (
+    BOTH,
+    FIRST_SOURCE,
+    REST,
+    SOURCES,
+    WORDS,
+    CitationBatch,
+    CitationExample,
+)
 from attnaudit.models.answer_logits import two_logits
+from attnaudit.models.planted_prompts import name_matches, prompt_batch, source_items
 
 KINDS = ("copier", "first", "knows")
 _MATCHED, _REST = 10.0, 3.0  # scores of a source that names who is asked about, and of the rest
@@ -35,6 +44,7 @@ class PlantedReader:
     Parameters
     ----------
     kind : "copier", "first" or "knows".
+    items : "sources", "words" or "both", as for `from_huggingface`.
 
     Examples
     --------
@@ -47,30 +57,43 @@ class PlantedReader:
 
     class_names: Sequence[str] = ("this answer", "another answer")
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, items: str = SOURCES) -> None:
+        if items not in (SOURCES, WORDS, BOTH):
+            raise InputError(f'items must be "{SOURCES}", "{WORDS}" or "{BOTH}", got {items!r}.')
         if kind not in KINDS:
             raise InputError(
                 f"There is no planted model {kind!r}. Choose from: {', '.join(KINDS)}."
             )
-        self.kind = kind
+        self.kind, self.items = kind, items
 
     @property
     def about(self) -> dict[str, Any]:
         """What it is, stored with the results."""
-        return {"model": f"planted:{self.kind}", "task": "generation", "rows": ["0.0"]}
+        about = {"model": f"planted:{self.kind}", "task": "generation", "rows": ["0.0"]}
+        return about if self.items == SOURCES else {**about, "items": self.items}
+
+    @property
+    def words(self) -> PlantedReader | None:
+        """The same model with words as items, if both levels are read; None otherwise."""
+        return PlantedReader(self.kind, WORDS) if self.items == BOTH else None
+
+    def word_record(self, record: Record) -> Record:
+        """The same prompts read with words as items, if both levels are read."""
+        assert isinstance(record.batch, CitationBatch)
+        return PlantedReader(self.kind, WORDS).read(record.batch.of_words())
 
     def batches(self, examples: Sequence[CitationExample]) -> list[Batch]:
         """All examples as one batch."""
-        return [_batch(examples, with_question=True)]
+        return [prompt_batch(examples, self.items, with_question=True)]
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         """Attend to the source that names who is asked about."""
         assert isinstance(batch, CitationBatch)
-        matches = _matches(batch) if embeddings is None else embeddings
-        item = batch.item_of_token
-        belongs = (item[..., None] == torch.arange(batch.item_count)).double()
+        matches = name_matches(batch) if embeddings is None else embeddings
+        item = source_items(batch)
+        belongs = (item[..., None] == torch.arange(int(item.max()) + 1)).double()
         named = torch.einsum("bte,btn->bn", matches.double(), belongs)
-        is_source = batch.has_source
+        is_source = belongs.any(1) & (torch.arange(belongs.shape[-1]) >= FIRST_SOURCE)
         scores = _MATCHED * named * is_source
         scores = torch.where(is_source, scores, torch.where(_is(REST, scores), _REST, -torch.inf))
         inside = scores.softmax(-1)
@@ -81,14 +104,26 @@ class PlantedReader:
         assert batch.answer is not None
         held = (batch.tokens == batch.answer[:, :1]).double()[..., None] * belongs
         supports = held.amax(1) * is_source
+        if self.items == WORDS:
+            shares = _shares_of_tokens(belongs, held) * is_source[:, None]
+            shares[..., REST] = belongs[..., REST] / belongs[..., REST].sum(1, keepdim=True)
+            inside, shown = (
+                masking.to_items(
+                    (shares * each[:, None]).sum(-1), batch.item_of_token, batch.item_count
+                )
+                for each in (inside, shown)
+            )
+            at_words = (held * is_source[:, None]).sum(-1)
+            supports = masking.to_items(at_words, batch.item_of_token, batch.item_count)
+            is_source = batch.has_source
         return Record(
             batch=batch,
             embeddings=matches,
             hidden=None,
             alpha=shown[:, None],
-            mask=(is_source | _is(REST, scores))[:, None],
+            mask=(is_source | _is(REST, shown))[:, None],
             content=is_source,
-            item_of_token=item,
+            item_of_token=batch.item_of_token,
             logits=self._logits(inside, supports),
             state=(inside, supports),
         )
@@ -113,15 +148,17 @@ class PlantedReader:
 
     def without_question(self, record: Record) -> Record:
         """The same sources under an empty question."""
-        return self.read(_batch(_examples(record), with_question=False))
+        return self.read(prompt_batch(_examples(record), self.items, with_question=False))
 
     def reordered(self, record: Record, order: Tensor) -> Record:
         """The record with source order[i] (B,S) at place i."""
+        if self.items == WORDS:
+            raise NotApplicable("the order of sources is changed only where sources are items")
         examples = [
             example.reordered(tuple(n for n in row if n >= 0))
             for example, row in zip(_examples(record), order.tolist(), strict=True)
         ]
-        return self.read(_batch(examples, with_question=True))
+        return self.read(prompt_batch(examples, self.items, with_question=True))
 
     def rollout(self, record: Record) -> Tensor:
         """The attention itself: there is one layer."""
@@ -143,7 +180,9 @@ class PlantedReader:
 
     def spell(self, record: Record, at: int) -> list[str]:
         """The text of each item of example `at`."""
-        texts = ["first token", "", "question", *_examples(record)[at].sources]
+        sources = _examples(record)[at].sources
+        words = [word for source in sources for word in source.split()]
+        texts = ["first token", "", "question", *(words if self.items == WORDS else sources)]
         return texts + [""] * (record.content.shape[1] - len(texts))
 
     def _logits(self, alpha: Tensor, supports: Tensor) -> Tensor:
@@ -162,48 +201,7 @@ def _is(item: int, like: Tensor) -> Tensor:
     return torch.arange(like.shape[-1]) == item
 
 
-def _words(text: str) -> list[str]:
-    return [word.strip(".,?!") for word in text.split()]
-
-
-@cache
-def _number(word: str) -> int:
-    """The token of a word: the same in every batch."""
-    return 1 + derive(0, "planted word", word) % (2**40)
-
-
-def _batch(examples: Sequence[CitationExample], *, with_question: bool) -> CitationBatch:
-    encoded = []
-    for example in examples:
-        parts = [(START, [""])]
-        parts += [(FIRST_SOURCE + n, _words(text)) for n, text in enumerate(example.sources)]
-        parts.append((REST, ["?", *(_words(example.question) if with_question else [])]))
-        items = [item for item, words in parts for _ in words]
-        encoded.append(
-            EncodedPrompt(
-                ids=[_number(word) for _, words in parts for word in words],
-                items=items,
-                sources=[max(item - FIRST_SOURCE, -1) for item in items],
-                answer=[_number(_words(example.answer)[-1])],
-                target=[True],
-            )
-        )
-    return citation_batch(examples, encoded)
-
-
-def _matches(batch: CitationBatch) -> Tensor:
-    """1 for each token that is a name in the question (B,T,1): words that few sources share."""
-    item = batch.item_of_token
-    asked = item == REST
-    matches = torch.zeros(*batch.tokens.shape, 1, dtype=torch.float64)
-    for index in range(len(batch)):
-        wanted = {_number(word) for word in _names(batch.examples[index].question)}
-        present = set(batch.tokens[index][asked[index]].tolist())
-        for place, token in enumerate(batch.tokens[index].tolist()):
-            if token in wanted & present and int(item[index, place]) >= FIRST_SOURCE:
-                matches[index, place] = 1.0
-    return matches
-
-
-def _names(question: str) -> list[str]:
-    return [word for word in _words(question)[1:] if word[:1].isupper()]
+def _shares_of_tokens(belongs: Tensor, held: Tensor) -> Tensor:
+    """What each token has of the weight of its source (B,T,N): those held, or all alike."""
+    counted = torch.where(held.sum(1, keepdim=True) > 0, held, belongs)
+    return counted / counted.sum(1, keepdim=True).clamp_min(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,12 @@ _TABLE = {
     "LDS": ("lds", "lds"),
     "first place cited": ("source_order", "first"),
 }
+_WORD_TABLE = {
+    "word of a right source first": ("word_evidence", "hit"),
+    "used word first": ("word_use", "cited_used"),
+    "fall without it": ("top_word", "drop"),
+    "LDS": ("word_lds", "lds"),
+}
 OUTCOMES = {
     "known_without": "known without the sources",
     "unsupported": "not from the sources, and not known",
@@ -51,8 +58,9 @@ def citation_data(results: Results) -> dict[str, Any]:
     Returns
     -------
     dict
-        answers: a list of dicts; measures: name -> what it is called; table and outcomes; rule: the
-        sentence that says which answers are shown.
+        answers: a list of dicts; measures: name -> what it is called; table, word_table (empty
+        unless both levels were audited) and outcomes; rule: the sentence that says which answers
+        are shown.
     """
     columns = Columns(results.columns)
     line_of = {example_id: line for line, example_id in enumerate(columns.ids)}
@@ -62,16 +70,22 @@ def citation_data(results: Results) -> dict[str, Any]:
         for line in shown.astype(object).itertuples()
     ]
     measures = {
-        name: NAMES.get(name, name.replace("named_heads:heads=", "chosen heads "))
-        for name in results.about["measures"]
+        name: _spelled(name)
+        for name in dict.fromkeys(
+            [*results.about["measures"], *results.about.get("word_measures", [])]
+        )
         if name != "random"
     }
     audited = len(results.columns)
     return {
         "answers": answers,
         "measures": measures,
-        "table": [_line(results, name) for name in results.about["measures"]],
+        "table": [_line(results, name, _TABLE) for name in results.about["measures"]],
         "columns": list(_TABLE),
+        "word_table": [
+            _line(results, name, _WORD_TABLE) for name in results.about.get("word_measures", [])
+        ],
+        "word_columns": list(_WORD_TABLE),
         "outcomes": _outcomes(columns),
         "rule": f"All {audited:,} answers are here."
         if len(answers) == audited
@@ -101,10 +115,31 @@ def _answer(line: Any, columns: Columns, index: int) -> dict[str, Any]:
         "scores": {name: [rounded(value) for value in each] for name, each in scores.items()},
         "per_token": [[rounded(value) for value in row] for row in per_token],
         "source_of_word": _plain(getattr(line, "source_of_word", None)),
+        "words": _words(getattr(line, "word_level", None), len(line.answer)),
         "order": _plain(order),
         "open_book": full,
         "closed_book": closed,
         "outcome": _outcome(columns, index, closed),
+    }
+
+
+def _words(level: Any, tokens: int) -> dict[str, Any] | None:
+    """The words of all sources with their scores, if both levels were audited.
+
+    tokens: of the answer.
+    """
+    if not isinstance(level, Mapping):
+        return None
+    texts = list(level["words"])
+    per_token = np.asarray(level["answer_attention"], dtype=float).reshape(tokens, len(texts))
+    return {
+        "texts": texts,
+        "source": _plain(level["source"]),
+        "scores": {
+            score["measure"]: [rounded(value) for value in score["values"]]
+            for score in level["scores"]
+        },
+        "per_token": [[rounded(value) for value in row] for row in per_token],
     }
 
 
@@ -132,17 +167,20 @@ def _outcomes(columns: Columns) -> list[tuple[str, int, str]]:
     return [(key, found.count(key), words) for key, words in OUTCOMES.items()]
 
 
-def _line(results: Results, measure: str) -> dict[str, Any]:
-    """One line of the table of measures: per column (mean, low, high), or None."""
+def _line(results: Results, measure: str, table: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    """One line of a table of measures: per column (mean, low, high), or None."""
     cells = []
-    for audit, metric in _TABLE.values():
+    for audit, metric in table.values():
         line = results.line(audit, metric, measure)
         known = line is not None and not math.isnan(line["mean"])
         cells.append(
             (line["mean"], line["low"], line["high"]) if line is not None and known else None
         )
-    name = NAMES.get(measure, measure.replace("named_heads:heads=", "chosen heads "))
-    return {"name": name, "cells": cells}
+    return {"name": _spelled(measure), "cells": cells}
+
+
+def _spelled(measure: str) -> str:
+    return NAMES.get(measure, measure.replace("named_heads:heads=", "chosen heads "))
 
 
 def _value(columns: Columns, key: tuple[str, str, str], index: int) -> float | None:

@@ -13,12 +13,13 @@ from typing import Any
 
 from attnaudit.results.checksums import json_safe
 from attnaudit.results.citation_verdict import conclude_citation
-from attnaudit.results.number_formats import MISSING, number
+from attnaudit.results.number_formats import MISSING, number, probability
 from attnaudit.results.questions import CITATION, EXPLANATION, RULES, UNKNOWN, Question
 from attnaudit.results.reliability import reliability
 from attnaudit.results.verdict import Verdict, conclude
 
 _DIGITS = 2  # of every number on the card
+_PROBABILITIES = ("source_use/open_book", "source_use/closed_book")  # may be nearly 0
 _WIDTH = 38  # of the column of questions in the printed card, at least
 
 
@@ -54,8 +55,9 @@ class Finding:
     relative_high: float = math.nan
 
     def __str__(self) -> str:
+        shown = probability if self.name in _PROBABILITIES else number
         value, low, high, floor, ceiling = (
-            number(value, _DIGITS)
+            shown(value, _DIGITS)
             for value in (self.value, self.low, self.high, self.floor, self.ceiling)
         )
         note = f"; {self.note}" if self.note else ""

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attnaudit.results.questions import CITATION, NO, PARTLY, UNKNOWN, YES, Question, questions_of
+from attnaudit.results.questions import DECIDING_CITATION, NO, PARTLY, UNKNOWN, YES, Question
 from attnaudit.results.verdict import GivenAnswer, Verdict, joined
 
 
 def conclude_citation(answers: Mapping[Question | None, GivenAnswer]) -> Verdict:
     """May attention be shown as the source of an answer?
 
-    No if one of the three questions is answered no; yes if all are answered yes; cannot tell if one
-    could not be answered; otherwise partly.
+    No if one of the three questions about sources is answered no; yes if all are answered yes;
+    cannot tell if one could not be answered; otherwise partly. The words of the sources do not
+    count.
 
     Parameters
     ----------
     answers : by question; a question that is missing counts as "cannot tell".
     """
-    given = {question: answers.get(question) for question in questions_of(CITATION)}
+    given = {question: answers.get(question) for question in DECIDING_CITATION}
     words = {q: UNKNOWN if answer is None else answer.answer for q, answer in given.items()}
     denials = [question.denial for question, word in words.items() if word == NO]
     if denials:
@@ -31,7 +32,7 @@ def conclude_citation(answers: Mapping[Question | None, GivenAnswer]) -> Verdict
         rest = f"; {joined(doubts, 'and')}" if doubts else ""
         return Verdict(
             UNKNOWN,
-            f"Cannot tell whether attention {joined(unknown, 'or')}{rest}.",
+            f"Cannot tell whether {joined(unknown, 'or')}{rest}.",
             "Next: see the reason under the question, and audit again with what it asks for.",
         )
     if doubts:
@@ -43,7 +44,7 @@ def conclude_citation(answers: Mapping[Question | None, GivenAnswer]) -> Verdict
     claims = joined([question.claim for question in given], "and")
     return Verdict(
         YES,
-        f"Yes, for this model and questions like these: attention {claims}.",
+        f"Yes, for this model and questions like these: {claims}.",
         "Next: show it, with this card; audit again when the model or the kind of questions "
         "changes.",
     )

@@ -21,6 +21,14 @@ _MOVES = pa.list_(
         ]
     )
 )
+_WORD_LEVEL = pa.struct(
+    [
+        ("words", pa.list_(pa.string())),
+        ("source", pa.list_(pa.int64())),
+        ("scores", _SCORES),
+        ("answer_attention", _NUMBERS),
+    ]
+)
 EXAMPLE = pa.struct(
     [
         ("example_id", pa.string()),
@@ -44,10 +52,17 @@ EXAMPLE = pa.struct(
         ("answer_attention", _NUMBERS),
         ("shuffled_order", pa.list_(pa.int64())),
         ("source_of_word", pa.list_(pa.int64())),
+        ("word_level", _WORD_LEVEL),
     ]
 )
-# Of answers from sources only; the last if words are items.
-CITATION_COLUMNS = ("answer", "answer_attention", "shuffled_order", "source_of_word")
+# Of answers from sources only; the last two if words are items, or if both levels are audited.
+CITATION_COLUMNS = (
+    "answer",
+    "answer_attention",
+    "shuffled_order",
+    "source_of_word",
+    "word_level",
+)
 
 
 def kept_column(ids: Iterable[str], rows: Iterable[dict[str, Any]]) -> pa.Array:

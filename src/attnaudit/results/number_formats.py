@@ -37,6 +37,25 @@ def number(value: float | None, digits: int = 3, *, typographic: bool = False) -
     return text.replace("-", "−") if typographic else text
 
 
+def probability(value: float | None, digits: int = 2) -> str:
+    """A rounded probability; one that would be rounded to 0 is said to be under the next step.
+
+    Parameters
+    ----------
+    value : between 0 and 1; None or NaN if there is none.
+    digits : decimals.
+
+    Examples
+    --------
+    >>> probability(0.134), probability(0.0007), probability(0.0)
+    ('0.13', 'under 0.01', '0.00')
+    """
+    step = 10.0**-digits
+    if value is not None and 0 < value < step / 2:
+        return f"under {step:.{digits}f}"
+    return number(value, digits)
+
+
 def percent(share: float | None, *, show_small: bool = False) -> str:
     """A share in whole per cent; a dash if it is missing.
 

@@ -35,6 +35,7 @@ EVIDENCE_HIT = "evidence/hit@attention"
 FROM_SOURCES = "source_use/from_sources"
 CITED_USED = "source_use/cited_used@attention"
 SAME_SOURCE = "source_order/same_source@attention"
+CITED_WORD_USED = "word_use/cited_used@attention"
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ class Question(Enum):
         rules in `rules/` say how they are combined.
     blind_spot : what the audits behind the answer cannot see.
     claim, denial : what a yes and a no contribute to the verdict; empty if the verdict does not
-        depend on the question.
+        depend on the question. A claim on explanations goes on "attention …"; one on citations is
+        a clause of its own.
     earlier : the wording in cards of earlier versions, if it was another.
     card : EXPLANATION or CITATION, the card that asks it.
     """
@@ -171,7 +173,7 @@ class Question(Enum):
         "does the answer use the sources at all?",
         {FROM_SOURCES: Thresholds(yes=0.5, no=0.2)},
         "what the model would answer by itself: the answer is given to it word by word",
-        "comes from answers that use the sources",
+        "the answers use the sources",
         "the answers do not need the sources",
         "",
         CITATION,
@@ -182,7 +184,7 @@ class Question(Enum):
         {CITED_USED: Thresholds(0.75, 0.4, relative=True)},
         "what prompts with sources left out do not show, such as two sources that only together "
         "say something",
-        "points at the source that was used",
+        "attention points at the source that was used",
         "it does not point at the source that was used",
         "",
         CITATION,
@@ -192,8 +194,18 @@ class Question(Enum):
         "is it the source or its position?",
         {SAME_SOURCE: Thresholds(0.75, 0.4, relative=True)},
         "whether the source that it follows is the one that was used",
-        "follows the source when it is moved",
+        "attention follows the source when it is moved",
         "it follows the position in the prompt, not the source",
+        "",
+        CITATION,
+    )
+    CITES_WORDS = (
+        "cites_words",
+        "does attention point at the words it uses?",
+        {CITED_WORD_USED: Thresholds(0.75, 0.4, relative=True)},
+        "what sources with words left out do not show: they are not texts the model was trained on",
+        "",
+        "",
         "",
         CITATION,
     )
@@ -239,10 +251,12 @@ def questions_of(card: str) -> tuple[Question, ...]:
     Examples
     --------
     >>> [question.key for question in questions_of(CITATION)]
-    ['uses_sources', 'cites_used', 'follows_source']
+    ['uses_sources', 'cites_used', 'follows_source', 'cites_words']
     """
     return tuple(question for question in Question if question.card == card)
 
 
 # The questions that the verdict on an explanation depends on.
 DECIDING = tuple(question for question in questions_of(EXPLANATION) if question.claim)
+# Those that the verdict on a citation depends on: all about sources.
+DECIDING_CITATION = tuple(question for question in questions_of(CITATION) if question.claim)

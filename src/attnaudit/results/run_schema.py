@@ -68,6 +68,7 @@ _ABOUT: Mapping[str, tuple[Check, str]] = {
 _ABOUT_OPTIONAL: Mapping[str, tuple[Check, str]] = {
     "audits": (_list_of(_is_text), "a list of names"),
     "measures": (_list_of(_is_text), "a list of names"),
+    "word_measures": (_list_of(_is_text), "a list of names"),
     "not_applicable": (_dict_of(_is_text), "reasons by name"),
     "measures_not_applicable": (_dict_of(_is_text), "reasons by name"),
     "rows": (_is_count, "a count"),

@@ -28,7 +28,8 @@ class SavedReader(NamedTuple):
     ----------
     folder : of the model.
     options : of `from_huggingface`.
-    audits, measures, seed : as for `cite`; the measures with the heads that were chosen.
+    audits, measures, seed, word_measures : as for `cite`; the measures with the heads that were
+        chosen.
     """
 
     folder: str
@@ -36,6 +37,7 @@ class SavedReader(NamedTuple):
     audits: Sequence[Choice] | None
     measures: Sequence[Choice] | None
     seed: int
+    word_measures: Sequence[Choice] | None = None
 
     def load(self) -> Any:
         """Load the model."""
@@ -43,7 +45,9 @@ class SavedReader(NamedTuple):
 
     def battery(self, model: Any) -> Battery:
         """The model with its measures and audits."""
-        return citation_battery(model, self.audits, self.measures, seed=self.seed)
+        return citation_battery(
+            model, self.audits, self.measures, self.word_measures, seed=self.seed
+        )
 
     def task(self, address: str, job: str, shard: int) -> Task:
         """What a worker does for one shard; it may be in another folder."""

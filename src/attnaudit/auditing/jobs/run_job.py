@@ -139,6 +139,7 @@ def run_job(
         "seed": battery.seed,
         "keep_examples": keep_examples,
         **({"explanations": list(battery.explanations)} if battery.explanations else {}),
+        **_word_choices(battery.word_level),
     }
     continues(store, whole_identity)
     source.index(store)  # even if it continues: a file of examples may have been damaged since
@@ -155,6 +156,13 @@ def run_job(
 
 def _choices(functions: Mapping[str, Callable[..., Any]]) -> list[str]:
     return [choice_fingerprint(name, function) for name, function in functions.items()]
+
+
+def _word_choices(words: Battery | None) -> dict[str, Any]:
+    """What decides the numbers of words, if both levels are audited."""
+    if words is None:
+        return {}
+    return {"word_audits": _choices(words.audits), "word_measures": _choices(words.measures)}
 
 
 def _check(sharded: ShardedAudit, class_names: Sequence[str] | None) -> None:

@@ -12,6 +12,7 @@ from attnaudit.audits.citations.sinks import sinks
 from attnaudit.audits.citations.source_order import source_order
 from attnaudit.audits.citations.source_use import source_use
 from attnaudit.audits.citations.top_source import top_source
+from attnaudit.audits.citations.words import top_word, word_evidence, word_lds, word_use
 
 CITATION_AUDITS: dict[str, Callable[..., Any]] = {
     "source_use": source_use,
@@ -22,3 +23,10 @@ CITATION_AUDITS: dict[str, Callable[..., Any]] = {
     "evidence": right_source,
 }
 DEFAULT_CITATION_AUDITS = tuple(CITATION_AUDITS)
+# The same of the words of the sources, if both levels are audited; all of them by default.
+WORD_AUDITS: dict[str, Callable[..., Any]] = {
+    "word_use": word_use,
+    "top_word": top_word,
+    "word_lds": word_lds,
+    "word_evidence": word_evidence,
+}

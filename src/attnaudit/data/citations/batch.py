@@ -18,6 +18,7 @@ from attnaudit.core.contract import Batch
 from attnaudit.data.citations.example import CitationExample
 
 START, MARKS, REST, FIRST_SOURCE = 0, 1, 2, 3  # items; sources are counted from the last of these
+SOURCES, WORDS, BOTH = "sources", "words", "both"  # what is scored and left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +28,12 @@ class CitationBatch(Batch):
     `tokens` (B,T) are the prompt; the answer (B,A) is kept apart.
     """
 
-    per_token: ClassVar[tuple[str, ...]] = (*Batch.per_token, "items", "source")
+    per_token: ClassVar[tuple[str, ...]] = (*Batch.per_token, "items", "source", "words")
 
     items: Tensor | None = None  # (B,T) int64, the item of each token; padding is 0
     source: Tensor | None = None  # (B,T) int64, the number of each token's source; -1: of none
+    # (B,T) int64, the item of each token if words are items; if both levels are read
+    words: Tensor | None = None
     answer: Tensor | None = None  # (B,A) int64
     answer_mask: Tensor | None = None  # (B,A) bool
     target: Tensor | None = None  # (B,A) bool, the tokens of the span that is asked about
@@ -41,6 +44,11 @@ class CitationBatch(Batch):
         picked = super().rows(index)
         examples = tuple(self.examples[i] for i in index.tolist())
         return replace(picked, examples=examples)  # type: ignore[call-arg]
+
+    def of_words(self) -> CitationBatch:
+        """The same prompts with words as items, of a batch for both levels."""
+        assert self.words is not None  # set by whoever makes batches for both levels
+        return replace(self, items=self.words, words=None)
 
     @property
     def item_of_token(self) -> Tensor:
@@ -81,6 +89,7 @@ class EncodedPrompt:
     ids, items, sources : one number per token of the prompt: the token, its item, and the source
         that it is of, -1 for none.
     answer, target : the tokens of the answer, and which of them are asked about.
+    words : if both levels are read, the item of each token of the prompt if words are items.
     """
 
     ids: list[int]
@@ -88,6 +97,7 @@ class EncodedPrompt:
     sources: list[int]
     answer: list[int]
     target: list[bool]
+    words: list[int] | None = None
 
 
 def citation_batch(
@@ -99,6 +109,9 @@ def citation_batch(
     source, _ = padded([each.sources for each in encoded])
     answer, answer_mask = padded([each.answer for each in encoded])
     target, _ = padded([each.target for each in encoded])
+    words = None
+    if all(each.words is not None for each in encoded):
+        words, _ = padded([each.words or [] for each in encoded])
     evidence = torch.zeros_like(mask)
     for index, example in enumerate(examples):
         for number in example.gold or ():
@@ -110,6 +123,7 @@ def citation_batch(
         evidence=evidence if any(example.gold is not None for example in examples) else None,
         items=items,
         source=source,
+        words=words,
         answer=answer,
         answer_mask=answer_mask,
         target=target.bool(),

@@ -36,5 +36,7 @@ CITATION_MEASURES: dict[str, Callable[..., Tensor]] = {
 
 # Run unless others are chosen: all but the heads, which have to be named.
 DEFAULT_CITATION_MEASURES = tuple(name for name in CITATION_MEASURES if name != "named_heads")
+# Those that compare orders of whole sources, and say nothing of words.
+OF_SOURCES_ONLY = ("attention_shuffled",)
 # Those that do not look at attention.
 WITNESSES = ("gradient", "surrogate", "leave_one_out")

@@ -67,7 +67,7 @@ def from_huggingface(
         With "generation", the first line of the prompt.
     chat : bool, optional
         With "generation", whether to use the tokenizer's chat template; if omitted, if it has one.
-    items : {"sources", "words"}, default "sources"
+    items : {"sources", "words", "both"}, default "sources"
         With "generation", what attention is summed over and what is left out.
 
     Returns

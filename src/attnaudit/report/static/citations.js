@@ -21,7 +21,7 @@
   const number = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
 
   /**
-   * Shade cards by their scores: the largest is darkest, 0 and less are not shaded.
+   * Shade cards, or words, by their scores: the largest is darkest, 0 and less are not shaded.
    * @param {HTMLElement[]} cards
    * @param {(number | null)[]} scores
    */
@@ -31,7 +31,7 @@
     cards.forEach((card, index) => {
       const score = known[index];
       const part = largest > 0 && score > 0 ? score / largest : 0;
-      card.style.background = `rgb(var(--heat) / ${(0.45 * part).toFixed(3)})`;
+      card.style.setProperty("--shade", (0.45 * part).toFixed(3));
       card.classList.toggle("top", score === largest && Number.isFinite(largest));
       const label = card.querySelector(".n");
       if (label) label.textContent = number(scores[index]);
@@ -42,16 +42,23 @@
   /**
    * @param {any} answer
    * @param {number} source
+   * @param {HTMLElement[]} [words] of the source, to shade each by itself
    */
-  const sourceCard = (answer, source) =>
+  const sourceCard = (answer, source, words) =>
     make(
       "div",
-      { class: "source-card" },
-      make("span", {
-        text: `${answer.gold && answer.gold[source] ? "★ " : ""}${shown(answer.sources[source])}`,
-      }),
+      { class: answer.words ? "source-card with-words" : "source-card" },
+      make(
+        "span",
+        {},
+        answer.gold && answer.gold[source] ? "★ " : "",
+        ...(words ? words.flatMap((word) => [word, " "]) : [shown(answer.sources[source])]),
+      ),
       make("span", { class: "n" }),
     );
+
+  /** @param {string} text */
+  const wordSpan = (text) => make("span", { class: "cited-word", text: shown(text) });
 
   /**
    * The words of the sources, each a span to shade, in one card per source.
@@ -59,9 +66,7 @@
    * @returns {[HTMLElement[], HTMLElement[]]} the cards, and the words in their order
    */
   function wordCards(answer) {
-    const words = answer.sources.map((/** @type {string} */ word) =>
-      make("span", { class: "cited-word", text: shown(word) }),
-    );
+    const words = answer.sources.map(wordSpan);
     /** @type {Map<number, HTMLElement>} */
     const cards = new Map();
     words.forEach((/** @type {HTMLElement} */ word, /** @type {number} */ index) => {
@@ -75,44 +80,84 @@
     return [[...cards.values()], words];
   }
 
-  /** The scores of every measure, one line per source. @param {any} answer */
-  function table(answer) {
-    const names = Object.keys(measures).filter((name) => name in answer.scores);
+  /**
+   * The scores of every measure, one line per source or word.
+   * @param {string} kind
+   * @param {string[]} labels
+   * @param {Record<string, (number | null)[]>} scores
+   */
+  function table(kind, labels, scores) {
+    const names = Object.keys(measures).filter((name) => name in scores);
     const head = make(
       "tr",
       {},
-      make("th", { text: answer.source_of_word ? "word" : "source" }),
+      make("th", { text: kind }),
       ...names.map((name) => make("th", { text: measures[name] })),
     );
-    const label = (/** @type {number} */ source) => {
-      const name = answer.source_of_word ? shown(answer.sources[source]) : `${source + 1}`;
-      return answer.gold && answer.gold[source] ? `${name} ★` : name;
-    };
-    const rows = answer.sources.map((/** @type {string} */ _, /** @type {number} */ source) =>
+    const rows = labels.map((label, item) =>
       make(
         "tr",
         {},
-        make("th", { text: label(source) }),
-        ...names.map((name) =>
-          make("td", { class: "n", text: number(answer.scores[name][source]) }),
-        ),
+        make("th", { text: label }),
+        ...names.map((name) => make("td", { class: "n", text: number(scores[name][item]) })),
       ),
     );
     const body = make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
-    const summary = make("summary", { text: "All measures" });
-    return make("details", { class: "scores" }, summary, make("div", { class: "scroll" }, body));
+    return make("div", { class: "scroll" }, body);
+  }
+
+  /** The scores of all measures, of the items and, for both levels, of words. @param {any} answer */
+  function tables(answer) {
+    const star = (/** @type {number} */ item) => (answer.gold && answer.gold[item] ? " ★" : "");
+    const labels = answer.sources.map((/** @type {string} */ text, /** @type {number} */ item) =>
+      answer.source_of_word ? `${shown(text)}${star(item)}` : `${item + 1}${star(item)}`,
+    );
+    const found = [table(answer.source_of_word ? "word" : "source", labels, answer.scores)];
+    if (answer.words) {
+      const texts = answer.words.texts.map((/** @type {string} */ text, /** @type {number} */ n) => {
+        const source = answer.words.source[n];
+        return `${source + 1}${star(source)} ${shown(text)}`;
+      });
+      found.push(table("word", texts, answer.words.scores));
+    }
+    return make("details", { class: "scores" }, make("summary", { text: "All measures" }), ...found);
+  }
+
+  /**
+   * The sources as cards, and the levels that are shaded: the elements, and their scores by name
+   * and per token of the answer.
+   * @param {any} answer
+   * @returns {[HTMLElement[], {elements: HTMLElement[], scores: any, perToken: any}[]]}
+   */
+  function levels(answer) {
+    const own = { scores: answer.scores, perToken: answer.per_token };
+    if (answer.source_of_word) {
+      const [cards, words] = wordCards(answer);
+      return [cards, [{ elements: words, ...own }]];
+    }
+    const words = answer.words;
+    /** @type {HTMLElement[]} */
+    const spans = words ? words.texts.map(wordSpan) : [];
+    const cards = answer.sources.map((/** @type {string} */ _, /** @type {number} */ source) =>
+      words
+        ? sourceCard(answer, source, spans.filter((_, n) => words.source[n] === source))
+        : sourceCard(answer, source),
+    );
+    const shaded = [{ elements: cards, ...own }];
+    if (words) shaded.push({ elements: spans, scores: words.scores, perToken: words.per_token });
+    return [cards, shaded];
   }
 
   /** @param {any} answer */
   function draw(answer) {
-    const all = answer.sources.map((/** @type {string} */ _, /** @type {number} */ n) => n);
-    const [cards, items] = answer.source_of_word
-      ? wordCards(answer)
-      : Array(2).fill(all.map((/** @type {number} */ source) => sourceCard(answer, source)));
+    const [cards, shaded] = levels(answer);
     const reset = () =>
-      shade(items, answer.scores[state.measure] ?? new Array(all.length).fill(null));
+      shaded.forEach(({ elements, scores }) =>
+        shade(elements, scores[state.measure] ?? new Array(elements.length).fill(null)),
+      );
     const words = answer.answer.map((/** @type {string} */ token, /** @type {number} */ place) => {
-      const show = () => shade(items, answer.per_token[place]);
+      const show = () =>
+        shaded.forEach(({ elements, perToken }) => shade(elements, perToken[place]));
       const on = { mouseenter: show, focus: show, mouseleave: reset, blur: reset };
       return make("span", { text: shown(token), tabindex: "0", on });
     });
@@ -149,7 +194,7 @@
         make("span", { class: "soft", text: `${likely} · ${shown(answer.id)}` }),
       ),
       orders,
-      table(answer),
+      tables(answer),
     );
   }
 

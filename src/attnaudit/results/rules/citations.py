@@ -1,5 +1,5 @@
 """The card of citations: are sources used, is the cited one used, and is it the source or its
-place?"""
+place? If both levels were audited, also: is the word used that attention points at?"""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from attnaudit.results.card import Answer, Card
-from attnaudit.results.number_formats import number, percent
+from attnaudit.results.number_formats import percent, probability
 from attnaudit.results.questions import (
     CITATION,
     CITED_USED,
+    CITED_WORD_USED,
     EVIDENCE_HIT,
     FROM_SOURCES,
     NO,
@@ -26,6 +27,7 @@ from attnaudit.results.rules.numbers import Numbers
 _FEW_EXAMPLES = 50
 _MANY_IN_SINKS = 0.5
 _RIGHT_SOURCE = "answers with most attention on a source that is known to be needed"
+_BOTH_LEVELS = "the last answer is about words; verdict and error rates are about the sources alone"
 _SUPPORT = {
     Question.USES_SOURCES: ("source_use/gain", "source_use/open_book", "source_use/closed_book"),
     Question.CITES_USED: (
@@ -37,12 +39,23 @@ _SUPPORT = {
         "source_use/cited_used@surrogate",
     ),
     Question.FOLLOWS_SOURCE: ("source_order/same_place@attention", "source_order/first@attention"),
+    Question.CITES_WORDS: (
+        "top_word/drop@attention",
+        "word_lds/lds@attention",
+        "word_evidence/hit@attention",
+        "word_use/cited_used@calibrated_attention",
+        "word_use/cited_used@gradient",
+        "word_use/cited_used@surrogate",
+        "word_use/cited_used@leave_one_out",
+    ),
 }
 
 
 def make_citation_card(numbers: Numbers, about: dict[str, Any]) -> Card:
-    """The three answers, from the summary alone."""
+    """The answers about sources, and about words if both levels were audited; from the summary."""
     answers = (uses_sources(numbers), cites_used(numbers), follows_source(numbers))
+    if _is_of_both(about):
+        answers = (*answers, cites_words(numbers))
     return Card(
         answers,
         tuple(_cautions(numbers, about)),
@@ -55,6 +68,11 @@ def make_citation_card(numbers: Numbers, about: dict[str, Any]) -> Card:
 def _is_of_words(about: dict[str, Any]) -> bool:
     """Whether words of the sources were audited, which error rates were not measured on."""
     return about.get("model", {}).get("items") == "words"
+
+
+def _is_of_both(about: dict[str, Any]) -> bool:
+    """Whether sources and the words inside them were audited."""
+    return about.get("model", {}).get("items") == "both"
 
 
 def uses_sources(numbers: Numbers) -> Answer:
@@ -98,6 +116,20 @@ def follows_source(numbers: Numbers) -> Answer:
     )
 
 
+def cites_words(numbers: Numbers) -> Answer:
+    """Answer from leaving out the word that is pointed at, and from keeping only it."""
+    return _answer(
+        numbers,
+        Question.CITES_WORDS,
+        CITED_WORD_USED,
+        lambda value, floor: (
+            f"the word with most attention was used for {percent(value)} of the answers that "
+            f"come from sources (a random word: {percent(floor)})"
+        ),
+        "it points at the word that was used only in part",
+    )
+
+
 def _answer(numbers: Numbers, question: Question, name: str, because: Any, partly: str) -> Answer:
     judgement = judge(numbers, question, name, groups=())
     support = tuple(
@@ -118,7 +150,7 @@ def _answer(numbers: Numbers, question: Question, name: str, because: Any, partl
         (finding, *support),
         partly=""
         if judgement.answer != PARTLY
-        else f"whether it {question.claim} is unclear {TOO_WIDE}"
+        else f"whether {question.claim or question.wording} is unclear {TOO_WIDE}"
         if judgement.is_open
         else partly,
         is_open=judgement.is_open,
@@ -132,8 +164,8 @@ def _answers(numbers: Numbers) -> str:
     if with_sources is None or without is None:
         return ""
     return (
-        f"{numbers.count} answers; mean probability per token {number(with_sources.value, 2)} "
-        f"with the sources, {number(without.value, 2)} without any."
+        f"{numbers.count} answers; mean probability per token {probability(with_sources.value)} "
+        f"with the sources, {probability(without.value)} without any."
     )
 
 
@@ -148,6 +180,8 @@ def _cautions(numbers: Numbers, about: dict[str, Any]) -> Iterator[str]:
             "single words of the sources were scored and left out; read “source” as “word of a "
             "source”"
         )
+    if _is_of_both(about):
+        yield _BOTH_LEVELS
     sink = numbers("sinks/first_token")
     if sink is not None and sink.value > _MANY_IN_SINKS:
         yield (

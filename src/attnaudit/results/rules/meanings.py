@@ -5,7 +5,7 @@ from __future__ import annotations
 # The measures that attention is compared with, as the card names them.
 REFERENCES = {"leave_one_out": "leave-one-out", "gradient": "gradients"}
 
-# The source that a measure of citations points at.
+# The source, or word, that a measure of citations points at.
 CITING = {
     "attention": "with most attention",
     "calibrated_attention": "with most attention, calibrated by an empty question",
@@ -79,6 +79,17 @@ MEANINGS = {
     "attention (floor: a random source, ceiling: the best one)",
     "lds/lds@attention": "rank correlation with the log-probability when random sources are left "
     "out (LDS)",
+    **{
+        f"word_use/cited_used@{measure}": f"answers that used the word {words}, of those that "
+        "come from sources (floor: a random word)"
+        for measure, words in CITING.items()
+    },
+    "top_word/drop@attention": "fall of the log-probability without the word with most attention "
+    "(floor: a random word, ceiling: the best one)",
+    "word_lds/lds@attention": "rank correlation with the log-probability when random words are "
+    "left out (LDS)",
+    "word_evidence/hit@attention": "answers with most attention on a word of a source that is "
+    "known to be needed",
     "source_order/same_source@attention": "answers with most attention on the same source in "
     "another order (floor: chance)",
     "source_order/same_place@attention": "answers with most attention on another source at the "

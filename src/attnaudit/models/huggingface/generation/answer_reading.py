@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from attnaudit.core.contract import Record
-from attnaudit.data.citations import FIRST_SOURCE, CitationBatch
+from attnaudit.data.citations import CitationBatch
 from attnaudit.models.answer_logits import two_logits
 from attnaudit.models.huggingface.generation import answer_passes
 from attnaudit.models.huggingface.generation.answer_passes import Sequences
-from attnaudit.models.huggingface.generation.source_attention import CROSS, SELF, SourceTape
+from attnaudit.models.huggingface.generation.source_attention import (
+    CROSS,
+    SELF,
+    ItemSums,
+    SourceTape,
+)
 from attnaudit.models.huggingface.generation.spans import mean_of_span, one_hot, over_span
 
 if TYPE_CHECKING:
@@ -27,7 +33,15 @@ class State:
     sequences: Sequences
     masses: Tensor  # (B,R,A,N)
     rollout: Tensor | None  # (B,N)
-    known: list[dict[tuple[bool, ...], float]] = field(default_factory=list)  # by kept sources
+    known: list[dict[bytes, float]]  # per example, by the tokens that were kept
+    words: Record | None = None  # of the same pass with words as items, if both levels were read
+    # Of words: what passes over the same prompts have given already, by name.
+    passes: dict[str, Any] = field(default_factory=dict)
+
+    def leave_for_words(self, name: str, found: Any) -> None:
+        """Keep what a pass gave for the words, if both levels were read."""
+        if self.words is not None:
+            self.words.state.passes[name] = found
 
 
 def read_answers(
@@ -37,44 +51,65 @@ def read_answers(
     *,
     with_rollout: bool = False,
 ) -> Record:
-    """Run the model on a batch; `embeddings` (B,T,E) replace the prompt's own."""
-    assert batch.target is not None
-    sequences = answer_passes.sequences_of(batch, model.decoder_start)
-    tape = tape_of(model, batch, sequences, with_rollout)
+    """Run the model on a batch; `embeddings` (B,T,E) replace the prompt's own.
+
+    Of a batch for both levels, one pass gives the record of the sources and, in its state, that of
+    the words.
+    """
+    batches = [batch] if batch.words is None else [batch, batch.of_words()]
+    runs = [answer_passes.sequences_of(each, model.decoder_start) for each in batches]
+    tape = tape_of(model, batches, runs, with_rollout)
     found, embedded = answer_passes.token_log_probs(
         model.model,
         batch,
-        sequences,
+        runs[0],
         tape=tape,
         embedding=model.embedding,
         embeddings=embeddings,
     )
     assert embedded is not None  # an embedding module was given
     values = mean_of_span(found, batch)
-    layers = torch.stack(tape.masses, 1)  # (B,L,H,A,N)
+    whole = [mask.cpu().numpy().tobytes() for mask in batch.mask]
+    known = [{key: value} for key, value in zip(whole, values.detach().tolist(), strict=True)]
+    record = None
+    for each, run, level in reversed(list(zip(batches, runs, tape.levels, strict=True))):
+        record = _record(model, each, run, level, embedded, values, known, words=record)
+    assert record is not None  # there is one level or more
+    return record
+
+
+def _record(
+    model: GenerationModel,
+    batch: CitationBatch,
+    sequences: Sequences,
+    level: ItemSums,
+    embedded: Tensor,
+    values: Tensor,
+    known: list[dict[bytes, float]],
+    *,
+    words: Record | None,
+) -> Record:
+    """The record of a pass, with the items of this batch."""
+    assert batch.target is not None
+    layers = torch.stack(level.masses, 1)  # (B,L,H,A,N)
     chosen = torch.tensor(model.row_numbers, device=layers.device)
     masses = layers[:, chosen[:, 0], chosen[:, 1]]
     alpha = over_span(masses, batch.target)
     rollout = None
-    if with_rollout:
-        flow = tape.rollout[SELF]
+    if (flow := level.rollout.get(SELF)) is not None:
         place = sequences.queries.clamp_min(0)[..., None].expand(-1, -1, flow.shape[-1])
         rollout = over_span(flow.gather(1, place), batch.target)
-    held = batch.has_source[:, FIRST_SOURCE:].tolist()
-    known = [
-        {tuple(whole): value} for whole, value in zip(held, values.detach().tolist(), strict=True)
-    ]
     return Record(
         batch=batch,
         embeddings=embedded,
         hidden=None,
         alpha=alpha,
         # A window may hide an item from every query; it is an item of the prompt all the same.
-        mask=tape.belongs.any(1)[:, None].expand_as(alpha),
+        mask=level.belongs.any(1)[:, None].expand_as(alpha),
         content=batch.has_source,
         item_of_token=batch.item_of_token,
         logits=two_logits(values),
-        state=State(sequences, masses, rollout, known),
+        state=State(sequences, masses, rollout, known, words),
     )
 
 
@@ -91,7 +126,7 @@ def decode_answers(
         (torch.arange(len(alpha), device=ratio.device)[:, None], chosen[:, 0], chosen[:, 1]),
         ratio,
     )
-    tape = tape_of(model, batch, state.sequences)
+    tape = tape_of(model, [batch], [state.sequences])
     tape.ratios = whole.unbind(1)
     found, _ = answer_passes.token_log_probs(
         model.model,
@@ -106,14 +141,17 @@ def decode_answers(
 
 def tape_of(
     model: GenerationModel,
-    batch: CitationBatch,
-    sequences: Sequences,
+    batches: Sequence[CitationBatch],
+    runs: Sequence[Sequences],
     with_rollout: bool = False,
 ) -> SourceTape:
-    """What is to be read in a forward pass."""
+    """What is to be read in a forward pass; one batch per level, all of the same prompts."""
     return SourceTape(
-        belongs=one_hot(sequences.item, batch.item_count),
-        queries=sequences.queries,
+        levels=[
+            ItemSums(one_hot(run.item, batch.item_count))
+            for batch, run in zip(batches, runs, strict=True)
+        ],
+        queries=runs[0].queries,
         kinds=model.kinds,
         audited=SELF if model.decoder_start is None else CROSS,
         with_rollout=with_rollout,

@@ -121,16 +121,17 @@ def _trial(model: GenerationModel) -> tuple[int, int]:
     """How many layers and heads are read, from a pass over a short text."""
     (batch,) = model.batches([_TRIAL])
     sequences = answer_passes.sequences_of(batch, model.decoder_start)
-    tape = tape_of(model, batch, sequences)
+    tape = tape_of(model, [batch], [sequences])
     with torch.no_grad():
         found, _ = answer_passes.token_log_probs(model.model, batch, sequences, tape=tape)
         plain, _ = answer_passes.token_log_probs(model.model, batch, sequences)
-    if not tape.masses:
+    masses = tape.levels[0].masses
+    if not masses:
         raise InputError(
             f"{type(model.model).__name__} computes its attention where it cannot be read: it does "
             "not use the attention registry of transformers."
         )
-    heads = {masses.shape[1] for masses in tape.masses}
+    heads = {each.shape[1] for each in masses}
     if len(heads) > 1:
         raise InputError(
             f"The layers of {type(model.model).__name__} have different numbers of heads "
@@ -145,4 +146,4 @@ def _trial(model: GenerationModel) -> tuple[int, int]:
             f"{type(model.model).__name__} gives other probabilities while its attention is read "
             f"(difference {difference:.2g}). It cannot be audited."
         )
-    return len(tape.masses), heads.pop()
+    return len(masses), heads.pop()

@@ -1,14 +1,18 @@
 """A language model that answers questions from sources, with `read` and `decode`.
 
 Rows are layers × heads, averaged over the answer's tokens; items are the sources, or their
-words. There are two classes, "this answer" and "another": their logits are ln p and ln(1 - p),
-where ln p is the mean log-probability of the answer's tokens, so that log_softmax(logits)[:, 0] is
-ln p again.
+words. For both levels, items are the sources, and `words` is the same model with words as items:
+one pass gives the records of both.
+
+There are two classes, "this answer" and "another": their logits are ln p and ln(1 - p), where ln p
+is the mean log-probability of the answer's tokens, so that log_softmax(logits)[:, 0] is ln p again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -16,7 +20,7 @@ from torch import Tensor
 
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError, NotApplicable
-from attnaudit.data.citations import FIRST_SOURCE, CitationBatch, CitationExample
+from attnaudit.data.citations import BOTH, FIRST_SOURCE, WORDS, CitationBatch, CitationExample
 from attnaudit.data.citations.batch import citation_batch
 from attnaudit.models.answer_logits import two_logits
 from attnaudit.models.huggingface.generation import answer_passes
@@ -24,12 +28,13 @@ from attnaudit.models.huggingface.generation.answer_passes import TOKENS_AT_ONCE
 from attnaudit.models.huggingface.generation.answer_reading import decode_answers, read_answers
 from attnaudit.models.huggingface.generation.answers import with_answers
 from attnaudit.models.huggingface.generation.input_gradient import input_gradient
-from attnaudit.models.huggingface.generation.many_prompts import log_probs_of_each
-from attnaudit.models.huggingface.generation.prompt import WORDS, Prompt
-from attnaudit.models.huggingface.generation.prompt_batches import required, with_sources
+from attnaudit.models.huggingface.generation.many_prompts import kept_log_probs
+from attnaudit.models.huggingface.generation.prompt import Prompt
+from attnaudit.models.huggingface.generation.prompt_batches import required
 from attnaudit.models.huggingface.generation.spans import mean_of_span, one_hot
 
 ANSWERS = ("this answer", "another answer")
+_NO_QUESTION, _GRADIENT, _ROLLOUT = "without question", "input gradient", "rollout"  # passes
 
 
 class GenerationModel:
@@ -71,6 +76,21 @@ class GenerationModel:
             "max_length": self.max_length,
             "dtype": str(self.model.dtype).removeprefix("torch."),
         }
+
+    @property
+    def words(self) -> GenerationModel | None:
+        """The same model with words as items, if both levels are read; None otherwise."""
+        if self.prompt.items != BOTH:
+            return None
+        other = copy(self)
+        other.prompt = replace(self.prompt, items=WORDS)
+        return other
+
+    def word_record(self, record: Record) -> Record:
+        """The record of the same pass for the model `words`, if both levels are read."""
+        words = record.state.words
+        assert isinstance(words, Record)
+        return words
 
     def row_names(self, record: Record) -> list[str]:
         """Name each row by layer and head, counted from 0."""
@@ -117,8 +137,12 @@ class GenerationModel:
 
     def rollout(self, record: Record) -> Tensor:
         """Attention traced down to the sources (B,N), averaged over the answer's tokens."""
-        batch = _citations(record.batch)
-        rollout = read_answers(self, batch, with_rollout=True).state.rollout
+        rollout = record.state.passes.get(_ROLLOUT)
+        if rollout is None:
+            again = read_answers(self, _citations(record.batch), with_rollout=True).state
+            rollout = again.rollout
+            if again.words is not None:
+                record.state.leave_for_words(_ROLLOUT, again.words.state.rollout)
         assert isinstance(rollout, Tensor)
         return rollout
 
@@ -141,16 +165,10 @@ class GenerationModel:
     def keep_only(self, record: Record, keep: Tensor) -> Tensor:
         """The logits (B,K,2) with only the sources in keep (B,K,N) in the prompt.
 
-        Each set of sources is run once per record.
+        Each set of tokens is run once per record, and once for both levels.
         """
-        batch, state = _citations(record.batch), record.state
         sets = (keep & record.content[:, None])[..., FIRST_SOURCE:].cpu().tolist()
-        wanted = [(b, tuple(each)) for b, several in enumerate(sets) for each in several]
-        missing = list(dict.fromkeys(w for w in wanted if w[1] not in state.known[w[0]]))
-        shorter = [with_sources(batch, index, kept) for index, kept in missing]
-        for (index, kept), value in zip(missing, log_probs_of_each(self, shorter), strict=True):
-            state.known[index][kept] = value
-        found = [state.known[b][kept] for b, kept in wanted]
+        found = kept_log_probs(self, _citations(record.batch), sets, record.state.known)
         values = torch.tensor(found, dtype=record.logits.dtype, device=record.logits.device)
         return two_logits(values.view(keep.shape[:2]))
 
@@ -165,7 +183,13 @@ class GenerationModel:
 
     def without_question(self, record: Record) -> Record:
         """The same sources and answer read under an empty question."""
-        return self.read(self._again(record, list(_citations(record.batch).examples), False))
+        known = record.state.passes.get(_NO_QUESTION)
+        if known is not None:
+            assert isinstance(known, Record)
+            return known
+        again = self.read(self._again(record, list(_citations(record.batch).examples), False))
+        record.state.leave_for_words(_NO_QUESTION, again.state.words)
+        return again
 
     def reordered(self, record: Record, order: Tensor) -> Record:
         """The record with source order[i] (B,S) at place i; -1 after the last source."""
@@ -175,7 +199,7 @@ class GenerationModel:
             example.reordered(tuple(n for n in row if n >= 0))
             for example, row in zip(_citations(record.batch).examples, order.tolist(), strict=True)
         ]
-        return self.read(self._again(record, examples, True))
+        return self.read(replace(self._again(record, examples, True), words=None))
 
     def log_probs(self, batch: CitationBatch, embeddings: Tensor | None = None) -> Tensor:
         """Mean log-probability of the span asked about (B,), by the model's own attention."""
@@ -192,9 +216,12 @@ class GenerationModel:
         Of long prompts, the layers are run again for their gradients, to bound the memory.
         """
         batch = _citations(record.batch)
-        per_token = input_gradient(
-            self.model, batch, self.embedding, record.embeddings, self.decoder_start
-        )
+        per_token = record.state.passes.get(_GRADIENT)
+        if per_token is None:
+            per_token = input_gradient(
+                self.model, batch, self.embedding, record.embeddings, self.decoder_start
+            )
+            record.state.leave_for_words(_GRADIENT, per_token)
         item = answer_passes.sequences_of(batch, self.decoder_start).item
         belongs = one_hot(item, record.content.shape[1])
         return (per_token[:, None].to(belongs) @ belongs)[:, 0]

@@ -10,12 +10,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnaudit.core.errors import InputError
-from attnaudit.data.citations import FIRST_SOURCE, MARKS, REST, START, CitationExample
+from attnaudit.data.citations import (
+    BOTH,
+    FIRST_SOURCE,
+    MARKS,
+    REST,
+    SOURCES,
+    START,
+    WORDS,
+    CitationExample,
+)
 from attnaudit.data.citations.batch import EncodedPrompt
 from attnaudit.models.huggingface.generation.word_items import MOST_WORDS, words_of_tokens
 
 INSTRUCTION = "Answer the question with a few words from the sources."
-SOURCES, WORDS = "sources", "words"  # what an item is
 _SLOT = "SOURCES_AND_QUESTION"  # where they stand in a rendered chat template
 
 
@@ -34,7 +42,8 @@ class Prompt:
     uses_chat
         Whether to use the tokenizer's chat template.
     items
-        "sources", or "words": every word of a source is an item.
+        "sources", "words" (every word of a source is an item), or "both" (sources are items, and
+        the item of each token as a word is kept, too).
     """
 
     tokenizer: Any
@@ -57,11 +66,12 @@ class Prompt:
         has_template = bool(getattr(tokenizer, "chat_template", None))
         if chat and not has_template:
             raise InputError("chat=True needs a tokenizer with a chat template; this one has none.")
-        if items not in (SOURCES, WORDS):
-            raise InputError(f'items must be "{SOURCES}" or "{WORDS}", got {items!r}.')
-        if items == WORDS and not getattr(tokenizer, "is_fast", False):
+        if items not in (SOURCES, WORDS, BOTH):
+            raise InputError(f'items must be "{SOURCES}", "{WORDS}" or "{BOTH}", got {items!r}.')
+        if items != SOURCES and not getattr(tokenizer, "is_fast", False):
             raise InputError(
-                'items="words" needs a fast tokenizer, which says where its tokens stand in a text.'
+                f'items="{items}" needs a fast tokenizer, which says where its tokens stand in a '
+                "text."
             )
         uses_chat = has_template if chat is None else chat
         return cls(tokenizer, is_encoder, instruction, uses_chat, items)
@@ -70,36 +80,44 @@ class Prompt:
         """The tokens of an example; without the question, its line is there but empty."""
         before, after = self._frame()
         ids, items = self._trusted(before, first=True)
-        sources = [-1] * len(ids)
-        next_item = FIRST_SOURCE
+        sources, words = [-1] * len(ids), list(items)
+        next_word = FIRST_SOURCE
         for number, source in enumerate(example.sources):
             line, word_of = self._source(f"{source.strip()}\n")
             ids += line
-            items += [REST if word < 0 else next_item + word for word in word_of]
+            items += [FIRST_SOURCE + number] * len(line)
+            words += [REST if word < 0 else next_word + word for word in word_of]
             sources += [number] * len(line)
-            next_item += 1 if self.items == SOURCES else len(source.split())
-        self._check_words(example, next_item - FIRST_SOURCE)
+            next_word += len(source.split())
+        self._check_words(example, next_word - FIRST_SOURCE)
         question = f" {example.question.strip()}" if with_question else ""
         for part in (
             self._trusted("\nQuestion:"),
             _rest(self._text(question)),
             self._trusted(after),
         ):
-            ids, items = ids + part[0], items + part[1]
+            ids, items, words = ids + part[0], items + part[1], words + part[1]
         if self.is_encoder and (end := getattr(self.tokenizer, "eos_token_id", None)) is not None:
-            ids, items = [*ids, end], [*items, MARKS]
-        items[0] = START if items[0] < FIRST_SOURCE else items[0]
+            ids, items, words = [*ids, end], [*items, MARKS], [*words, MARKS]
+        for level in (items, words):
+            level[0] = START if level[0] < FIRST_SOURCE else level[0]
         sources += [-1] * (len(ids) - len(sources))
-        return EncodedPrompt(ids, items, sources, *self._answer(example))
+        return EncodedPrompt(
+            ids,
+            words if self.items == WORDS else items,
+            sources,
+            *self._answer(example),
+            words=words if self.items == BOTH else None,
+        )
 
     def spell(self, example: CitationExample) -> list[str]:
         """The text of each source, or of each of their words."""
-        if self.items == SOURCES:
+        if self.items != WORDS:
             return list(example.sources)
         return [word for source in example.sources for word in source.split()]
 
     def _source(self, line: str) -> tuple[list[int], list[int]]:
-        """Tokens of a source, and the item of each, from 0; -1 for the end of the line."""
+        """Tokens of a source, and the word of each, from 0; -1 for the end of the line."""
         if self.items == SOURCES:
             ids = self._text(line)
             return ids, [0] * len(ids)
@@ -116,7 +134,7 @@ class Prompt:
         return [token for token, _ in pairs], [word for _, word in pairs]
 
     def _check_words(self, example: CitationExample, count: int) -> None:
-        if self.items == WORDS and count > MOST_WORDS:
+        if self.items != SOURCES and count > MOST_WORDS:
             raise InputError(
                 f"{example.where or example.example_id}: the sources have {count:,} words, and "
                 f"every word is left out once: at most {MOST_WORDS} can be audited. Audit the "

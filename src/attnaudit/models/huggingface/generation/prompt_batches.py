@@ -11,12 +11,23 @@ from torch import Tensor
 from attnaudit.data.citations import FIRST_SOURCE, CitationBatch
 
 
-def with_sources(batch: CitationBatch, index: int, kept: tuple[bool, ...]) -> CitationBatch:
-    """Example `index` with only the kept sources, or words of them."""
-    one = batch.rows(torch.tensor([index]))
-    assert isinstance(one, CitationBatch) and one.items is not None  # noqa: PT018
-    keep = torch.tensor([*[True] * FIRST_SOURCE, *kept], device=batch.tokens.device)
-    shorter = one.without(~keep[one.items])
+def kept_tokens(batch: CitationBatch, index: int, kept: Sequence[bool]) -> Tensor:
+    """Which tokens of example `index` (T,) stay with only the kept sources, or words of them.
+
+    The end of a line is of no word. It goes with the last word of its source, so that leaving out
+    all words of a source is leaving out the source.
+    """
+    item, source = required(batch.items)[index], required(batch.source)[index]
+    keep = torch.tensor([*[True] * FIRST_SOURCE, *kept], device=item.device)
+    stays = keep[item] & batch.mask[index]
+    ends_line = (source >= 0) & (item < FIRST_SOURCE)
+    held = source[stays & (source >= 0) & ~ends_line]
+    return stays & ~(ends_line & ~torch.isin(source, held))
+
+
+def with_tokens(batch: CitationBatch, index: int, stays: Tensor) -> CitationBatch:
+    """Example `index` with only the tokens that stay (T,)."""
+    shorter = batch.rows(torch.tensor([index])).without(~stays[None])
     assert isinstance(shorter, CitationBatch)
     return shorter
 
@@ -39,6 +50,7 @@ def joined(batches: Sequence[CitationBatch]) -> CitationBatch:
         mask=stacked("mask"),
         items=stacked("items"),
         source=stacked("source"),
+        words=None,
         evidence=None,
         answer=torch.cat([required(each.answer) for each in batches]),
         answer_mask=torch.cat([required(each.answer_mask) for each in batches]),

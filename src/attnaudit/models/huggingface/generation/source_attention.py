@@ -25,32 +25,39 @@ SELF, CROSS, ENCODER = "self", "cross", "encoder"
 
 
 @dataclass
-class SourceTape:
-    """One forward pass: what is read at the answer's queries, and what is replaced there.
+class ItemSums:
+    """Sums over one set of items: the sources, or their words.
 
     B examples, S keys, N items, A answer tokens, H heads.
     """
 
     belongs: Tensor  # (B,S,N) 1 for the item of each key; padding belongs to none
+    # What a pass leaves behind:
+    masses: list[Tensor] = field(default_factory=list)  # per audited call (B,H,A,N)
+    rollout: dict[str, Tensor] = field(default_factory=dict)  # kind -> (B,T,N)
+
+
+@dataclass
+class SourceTape:
+    """One forward pass: what is read at the answer's queries, and what is replaced there."""
+
+    levels: Sequence[ItemSums]  # what is summed over; ratios are of the items of the first
     queries: Tensor  # (B,A) the positions from which the answer's tokens are predicted; -1: none
     kinds: dict[int, str]  # id of an attention module -> SELF, CROSS or ENCODER
     audited: str = SELF  # the kind of the calls that are read
     ratios: Sequence[Tensor] | None = None  # one (B,H,N) per audited call: weights are scaled by it
     with_rollout: bool = False
-    # What the pass leaves behind:
-    masses: list[Tensor] = field(default_factory=list)  # per audited call (B,H,A,N)
-    rollout: dict[str, Tensor] = field(default_factory=dict)  # kind -> (B,T,N)
     calls: int = 0  # audited calls so far
 
-    def flows(self, kind: str, length: int) -> Tensor:
+    def flows(self, level: ItemSums, kind: str, length: int) -> Tensor:
         """What each token of a text holds of every item, before the next attention call."""
         place = ENCODER if kind == ENCODER else SELF
-        if place not in self.rollout:
-            own = self.belongs
+        if place not in level.rollout:
+            own = level.belongs
             if place == SELF and CROSS in self.kinds.values():
-                own = torch.zeros_like(self.belongs[:, :1]).expand(-1, length, -1)
-            self.rollout[place] = own
-        return self.rollout[place]
+                own = torch.zeros_like(level.belongs[:, :1]).expand(-1, length, -1)
+            level.rollout[place] = own
+        return level.rollout[place]
 
 
 _TAPE: ContextVar[SourceTape | None] = ContextVar("attnaudit_source_tape", default=None)
@@ -93,8 +100,10 @@ def attend(
     bias = options.pop("position_bias", None)
     is_read = tape is not None and kind == tape.audited
     ratio = tape.ratios[tape.calls] if is_read and tape and tape.ratios is not None else None
-    outs, flows = [], []
-    masses = None
+    levels = () if tape is None else tape.levels
+    outs: list[Tensor] = []
+    masses: list[list[Tensor]] = [[] for _ in levels]
+    flows: list[list[Tensor]] = [[] for _ in levels]
     for start in range(0, query.shape[2], BLOCK):
         block = slice(start, start + BLOCK)
         rows = query[:, :, block]
@@ -106,18 +115,22 @@ def attend(
             places = at[:, None, :, None].expand(-1, weights.shape[1], -1, key.shape[2])
             picked = weights.gather(2, places)
             if ratio is not None:
-                picked = _scaled(picked, ratio, tape.belongs)
+                picked = _scaled(picked, ratio, tape.levels[0].belongs)
                 out = _replaced(out, picked, value, at, here)
-            found = picked @ tape.belongs.to(picked.dtype)[:, None] * here[:, None, :, None]
-            masses = found if masses is None else masses + found
+            for level, so_far in zip(levels, masses, strict=True):
+                belongs = level.belongs.to(picked.dtype)[:, None]
+                found = picked @ belongs * here[:, None, :, None]
+                so_far[:] = [so_far[0] + found] if so_far else [found]
         if tape is not None and tape.with_rollout:
-            flows.append(_mixed(tape, kind, weights, block, query.shape[2]))
+            for level, parts in zip(levels, flows, strict=True):
+                parts.append(_mixed(tape, level, kind, weights, block, query.shape[2]))
         outs.append(out)
-    if tape is not None and masses is not None:
-        tape.masses.append(masses)
+    for level, so_far, parts in zip(levels, masses, flows, strict=True):
+        level.masses += so_far
+        if parts:
+            level.rollout[ENCODER if kind == ENCODER else SELF] = torch.cat(parts, 1)
+    if tape is not None and is_read:
         tape.calls += 1
-    if tape is not None and tape.with_rollout:
-        tape.rollout[ENCODER if kind == ENCODER else SELF] = torch.cat(flows, 1)
     return torch.cat(outs, 1), None
 
 
@@ -167,12 +180,14 @@ def _replaced(out: Tensor, weights: Tensor, value: Tensor, at: Tensor, here: Ten
     return out.index_put((example, at[example, answer]), attended[example, answer])
 
 
-def _mixed(tape: SourceTape, kind: str, weights: Tensor, block: slice, length: int) -> Tensor:
+def _mixed(
+    tape: SourceTape, level: ItemSums, kind: str, weights: Tensor, block: slice, length: int
+) -> Tensor:
     """Rollout of a block of queries: half of what they hold, half of what they attend to."""
     mean = weights.mean(1)
-    own = tape.flows(kind, length)
+    own = tape.flows(level, kind, length)
     if kind == CROSS:
-        attended = mean @ tape.rollout[ENCODER].to(mean.dtype)
+        attended = mean @ level.rollout[ENCODER].to(mean.dtype)
     else:
         attended = mean @ own.to(mean.dtype)
     return (own[:, block].to(mean.dtype) + attended) / 2

@@ -1,0 +1,89 @@
+"""Questions with sources as the planted models of `planted_citations` read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import count
+
+import torch
+from torch import Tensor
+
+from attnaudit.core.randomness import derive
+from attnaudit.data.citations import (
+    BOTH,
+    FIRST_SOURCE,
+    REST,
+    START,
+    WORDS,
+    CitationBatch,
+    CitationExample,
+)
+from attnaudit.data.citations.batch import EncodedPrompt, citation_batch
+
+
+def source_items(batch: CitationBatch) -> Tensor:
+    """The item of each token (B,T) if sources are items, whatever the items of the batch are."""
+    assert batch.source is not None
+    return torch.where(
+        (batch.source >= 0) & batch.mask, FIRST_SOURCE + batch.source, batch.item_of_token
+    )
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip(".,?!") for word in text.split()]
+
+
+@cache
+def _number(word: str) -> int:
+    """The token of a word: the same in every batch."""
+    return 1 + derive(0, "planted word", word) % (2**40)
+
+
+def prompt_batch(
+    examples: Sequence[CitationExample], level: str, *, with_question: bool
+) -> CitationBatch:
+    """The batch of these examples: one token per word, which is the same in every batch.
+
+    Parameters
+    ----------
+    level : "sources", "words" or "both".
+    with_question : whether the question is more than its line.
+    """
+    encoded = []
+    for example in examples:
+        parts = [(START, [""])]
+        parts += [(FIRST_SOURCE + n, _words(text)) for n, text in enumerate(example.sources)]
+        parts.append((REST, ["?", *(_words(example.question) if with_question else [])]))
+        items = [item for item, words in parts for _ in words]
+        numbers = count(FIRST_SOURCE)
+        as_words = [next(numbers) if item >= FIRST_SOURCE else item for item in items]
+        encoded.append(
+            EncodedPrompt(
+                ids=[_number(word) for _, words in parts for word in words],
+                items=as_words if level == WORDS else items,
+                words=as_words if level == BOTH else None,
+                sources=[max(item - FIRST_SOURCE, -1) for item in items],
+                answer=[_number(_words(example.answer)[-1])],
+                target=[True],
+            )
+        )
+    return citation_batch(examples, encoded)
+
+
+def name_matches(batch: CitationBatch) -> Tensor:
+    """1 for each token that is a name in the question (B,T,1): words that few sources share."""
+    item = batch.item_of_token
+    asked = item == REST
+    matches = torch.zeros(*batch.tokens.shape, 1, dtype=torch.float64)
+    for index in range(len(batch)):
+        wanted = {_number(word) for word in _names(batch.examples[index].question)}
+        present = set(batch.tokens[index][asked[index]].tolist())
+        for place, token in enumerate(batch.tokens[index].tolist()):
+            if token in wanted & present and int(item[index, place]) >= FIRST_SOURCE:
+                matches[index, place] = 1.0
+    return matches
+
+
+def _names(question: str) -> list[str]:
+    return [word for word in _words(question)[1:] if word[:1].isupper()]
