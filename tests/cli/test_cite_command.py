@@ -67,6 +67,34 @@ def test_cite_prints_the_card_and_writes_a_page(folder: Path, questions: Path) -
     assert "May I show this model’s attention as the source of an answer?" in page
 
 
+def test_cite_audits_sources_and_words_and_leaves_a_log(folder: Path, questions: Path) -> None:
+    out = questions.parent / "out"
+    said = run("cite", folder, "--data", questions, "--sources", "passages", "--skip-bad",
+               "--items", "both", "--word-measures", "leave_one_out", "--out", out)  # fmt: skip
+    assert "does attention point at the source it uses?" in said
+    assert "does attention point at the words it uses?" in said
+    results = load_results(out)
+    assert results.about["word_measures"] == ["attention", "leave_one_out"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "The same of the words inside the sources" in page
+    assert "<script>alert(1)" not in page
+    log = (out / "run.log").read_text(encoding="utf-8")
+    assert log.startswith(f"citations of {folder.name} on qa.jsonl\n")
+    assert '  items = "both"' in log
+    assert [line.split(":")[0] for line in log.splitlines()[-3:]] == [
+        "loading the model",
+        "answers and heads",
+        "audit",
+    ]
+    assert str(questions.parent) not in log
+    for wrong in ("--word-measures", "leave_one_out"), ("--audits", "top_word"):
+        with pytest.raises(InputError, match='items="both"'):
+            run("cite", folder, "--data", questions, *wrong, "--out", out / "other")
+    with pytest.raises(InputError, match='"sources", "words" or "both", got \'all\''):
+        run("cite", folder, "--data", questions, "--sources", "passages", "--skip-bad",
+            "--items", "all", "--out", questions.parent / "other")  # fmt: skip
+
+
 def test_wrong_questions_and_models_are_rejected(folder: Path, questions: Path) -> None:
     out = questions.parent / "out"
     with pytest.raises(InputError, match=r"qa\.jsonl, line 1: there is no 'sources'"):

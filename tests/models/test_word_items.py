@@ -106,7 +106,9 @@ def test_answers_are_audited_by_words_and_grouped_by_source() -> None:
 
 
 def test_what_cannot_be_audited_by_words_is_rejected() -> None:
-    with pytest.raises(InputError, match='items must be "sources" or "words", got \'letters\''):
+    with pytest.raises(
+        InputError, match='items must be "sources", "words" or "both", got \'letters\''
+    ):
         tiny_generator("llama", items="letters")
     long = replace(EXAMPLES[0], sources=("good " * 250, "dull " * 200), gold=None)
     with pytest.raises(InputError, match=r"450 words.*at most 400"):

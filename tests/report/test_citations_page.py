@@ -67,6 +67,37 @@ def test_texts_from_outside_stay_texts(results: Results, tmp_path: Path) -> None
     assert "Not as a citation" in page
 
 
+def test_words_are_shown_inside_their_sources_with_a_table_of_their_own(tmp_path: Path) -> None:
+    audited = cite(PlantedReader("copier", "both"), QUESTIONS, show_progress=False)
+    data = citation_data(audited)
+    assert [line["name"] for line in data["word_table"]] == [
+        line["name"] for line in data["table"] if line["name"] != "attention in another order"
+    ]
+    first = data["word_table"][0]["cells"]
+    names = dict(zip(data["word_columns"], first, strict=True))
+    assert names["used word first"][0] == audited.mean("word_use", "cited_used", "attention") == 1.0
+    assert names["LDS"][0] == audited.mean("word_lds", "lds", "attention")
+    for answer, question in zip(data["answers"], QUESTIONS, strict=True):
+        words = answer["words"]
+        assert words["texts"] == [word for text in question.sources for word in text.split()]
+        counts = [words["source"].count(number) for number in range(5)]
+        assert counts == [len(text.split()) for text in question.sources]
+        top = int(np.argmax(words["scores"]["attention"]))
+        assert words["texts"][top].strip(".") == question.answer
+        assert words["per_token"] == [words["scores"]["attention"]]
+        assert answer["sources"] == list(question.sources)
+    page = audited.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "The same of the words inside the sources" in page
+
+
+def test_one_level_has_no_table_of_words(results: Results, tmp_path: Path) -> None:
+    data = citation_data(results)
+    assert data["word_table"] == []
+    assert {answer["words"] for answer in data["answers"]} == {None}
+    page = results.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "words inside the sources" not in page
+
+
 def test_two_audits_of_citations_share_a_page_of_cards(results: Results, tmp_path: Path) -> None:
     page = write_page([results, results], tmp_path / "two.html").read_text(encoding="utf-8")
     assert page.count("does attention point at the source it uses?") >= 1

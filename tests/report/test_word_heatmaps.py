@@ -106,3 +106,23 @@ def test_wrong_requests_say_what_there_is(tmp_path: Path) -> None:
         results().to_heatmaps(tmp_path / "a.pdf")
     with pytest.raises(InputError, match="no example 'nobody'"):
         results().to_heatmaps(tmp_path / "a.svg", examples=["nobody"])
+
+
+def test_heatmaps_of_citations_name_question_and_answer(tmp_path: Path) -> None:
+    from attnaudit import cite
+    from attnaudit.data.citations import simulate
+    from attnaudit.models.planted_citations import PlantedReader
+
+    (question,) = simulate(1)
+    cited = cite(PlantedReader("copier"), [question], show_progress=False)
+    (heatmap,) = word_heatmaps(cited)
+    assert heatmap.words == question.sources
+    assert heatmap.caption == (
+        f"attention (darker is more) of the sources, for the answer {question.answer!r} to "
+        f"{question.question!r}"
+    )
+    line = json.loads(heatmap.to_json())
+    assert (line["question"], line["answer"]) == (question.question, question.answer)
+    assert "predicted" not in line
+    with pytest.raises(InputError, match="Audit again with --measures lime"):
+        cited.to_heatmaps(tmp_path / "a.html", explanation="lime")

@@ -97,4 +97,6 @@ def test_the_schema_has_the_columns_that_an_audit_keeps() -> None:
     assert set(results.examples.columns) == names - set(CITATION_COLUMNS)
     cited = cite(PlantedReader("copier"), simulate(2), show_progress=False)
     # Only if words of the sources are items: tests/models/test_word_items.py.
-    assert set(cited.examples.columns) == names - {"source_of_word"}
+    assert set(cited.examples.columns) == names - {"source_of_word", "word_level"}
+    both = cite(PlantedReader("copier", "both"), simulate(2), show_progress=False)
+    assert set(both.examples.columns) == names - {"source_of_word"}

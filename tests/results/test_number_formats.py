@@ -7,7 +7,7 @@ import math
 import pytest
 
 from attnaudit.report.tables import table
-from attnaudit.results.number_formats import number, percent, with_interval
+from attnaudit.results.number_formats import number, percent, probability, with_interval
 
 
 @pytest.mark.parametrize("value", [0.0, 0.004, 0.005, -0.0049, -0.0051, 0.1264, -0.1264, 12.0])
@@ -41,3 +41,15 @@ def test_small_shares_keep_a_decimal_in_tables_only() -> None:
     assert (percent(0.003), table.percent(0.003)) == ("0 %", "0.3 %")
     assert (percent(0.638), table.percent(0.638)) == ("64 %", "64 %")
     assert table.percent(0.0) == "0 %"
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+def test_a_small_probability_is_not_printed_as_none(digits: int) -> None:
+    step = 10.0**-digits
+    for value in (1e-12, 0.49 * step):
+        assert probability(value, digits) == f"under {step:.{digits}f}"
+        shown = with_interval(value, 0.0, 0.5, digits, is_probability=True)
+        assert shown.startswith(f"under {step:.{digits}f} [{0.0:.{digits}f}, ")
+    assert probability(0.0, digits) == number(0.0, digits)
+    assert probability(0.51 * step, digits) == number(step, digits)
+    assert probability(None, digits) == probability(math.nan, digits) == "–"

@@ -13,6 +13,7 @@ from attnaudit.results.card import Card
 from attnaudit.results.questions import (
     CITATION,
     DECIDING,
+    DECIDING_CITATION,
     NO,
     PARTLY,
     SHUFFLE_FLIPS,
@@ -82,11 +83,13 @@ def test_a_question_is_found_by_its_key_or_its_wording() -> None:
         "uses_sources",
         "cites_used",
         "follows_source",
+        "cites_words",
     ]
     assert [question.key for question in questions_of(CITATION)] == [
         "uses_sources",
         "cites_used",
         "follows_source",
+        "cites_words",
     ]
 
 
@@ -98,6 +101,14 @@ def test_the_verdict_depends_on_four_questions() -> None:
         Question.STABLE,
     )
     assert all(question.denial for question in DECIDING)
+
+
+def test_the_verdict_on_citations_depends_on_sources_alone() -> None:
+    assert DECIDING_CITATION == (
+        Question.USES_SOURCES,
+        Question.CITES_USED,
+        Question.FOLLOWS_SOURCE,
+    )
 
 
 def test_a_question_is_found_by_the_wording_of_earlier_cards() -> None:

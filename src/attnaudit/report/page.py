@@ -6,7 +6,7 @@ Every text in it comes from outside and is shown as text.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from attnaudit.report.examples import example_data
 from attnaudit.report.inline_data import as_json, policy, static, with_visible_turns
 from attnaudit.report.related_findings import RelatedFindings
 from attnaudit.report.run_data import RunData, of_each, run_data, run_head
-from attnaudit.results.number_formats import MISSING, number, percent, with_interval
+from attnaudit.results.number_formats import MISSING, number, percent, probability, with_interval
 from attnaudit.results.questions import Question
 from attnaudit.results.reliability import reliability
 from attnaudit.results.results import Results
@@ -189,6 +189,7 @@ def environment() -> Environment:
     )
     filters: dict[str, Callable[..., Any]] = {
         "number": number,
+        "probability": partial(probability, digits=3),
         "percent": percent,
         "bar": overview.bar,
         "interval": with_interval,

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from attnaudit.core.errors import InputError
 from attnaudit.core.heat_colour import heat_colour, shade_text
 from attnaudit.core.output_files import check_file, write_file
 from attnaudit.report.charts.kept_scores import kept_scores
+from attnaudit.report.citations import is_about_citations
 from attnaudit.report.heatmap_pictures import picture_png, picture_svg, visible, weight_text
 from attnaudit.results.results import Results
 
@@ -36,7 +38,8 @@ class WordHeatmap:
     explanation : name of the measure.
     words : the text.
     weights : one per word; NaN where the explanation has none.
-    predicted : name of the predicted class.
+    predicted : name of the predicted class; empty for an answer from sources.
+    question, answer : of an answer from sources, whose `words` are the sources.
     """
 
     example_id: str
@@ -44,6 +47,8 @@ class WordHeatmap:
     words: tuple[str, ...]
     weights: tuple[float, ...]
     predicted: str
+    question: str = ""
+    answer: str = ""
 
     @property
     def shades(self) -> list[float]:
@@ -72,7 +77,10 @@ class WordHeatmap:
     def caption(self) -> str:
         """What is shown."""
         name = self.explanation.replace("_", " ")
-        return f"{name} ({shade_text(self.weights)}), predicted {self.predicted!r}"
+        shown = f"{name} ({shade_text(self.weights)})"
+        if self.answer:
+            return f"{shown} of the sources, for the answer {self.answer!r} to {self.question!r}"
+        return f"{shown}, predicted {self.predicted!r}"
 
     def to_svg(self) -> str:
         """A picture; its text can be selected."""
@@ -86,7 +94,9 @@ class WordHeatmap:
         """One line of jsonl, as `--scores` reads it."""
         known = [weight if math.isfinite(weight) else None for weight in self.weights]
         line = {"id": self.example_id, "tokens": list(self.words), "scores": known}
-        return json.dumps({**line, "predicted": self.predicted}, ensure_ascii=False)
+        of = {"question": self.question, "answer": self.answer}
+        about = of if self.answer else {"predicted": self.predicted}
+        return json.dumps({**line, **about}, ensure_ascii=False)
 
 
 def word_heatmaps(results: Results, explanation: str = "attention") -> Iterator[WordHeatmap]:
@@ -103,7 +113,6 @@ def word_heatmaps(results: Results, explanation: str = "attention") -> Iterator[
         raise InputError(
             "These results hold no examples: they were audited with keep_examples=0. Audit again."
         )
-    classes = results.about["classes"]
     lines = zip(examples.itertuples(), kept_scores(examples), strict=True)
     missing = True
     for line, (count, scores) in lines:
@@ -116,14 +125,23 @@ def word_heatmaps(results: Results, explanation: str = "attention") -> Iterator[
             explanation,
             tuple(map(str, line.tokens)),
             tuple(rows.mean(0)[:count].tolist()),
-            classes[int(line.predicted)],
+            **_outcome(line, results),
         )
     if missing:
         computed = [name for name in known if name not in _not_stored(results)]
+        option = "--measures" if is_about_citations(results) else "--explanations"
         raise InputError(
             f"There are no scores of {explanation!r} in these results. They have: "
-            f"{', '.join(dict.fromkeys(computed))}. Audit again with --explanations {explanation}."
+            f"{', '.join(dict.fromkeys(computed))}. Audit again with {option} {explanation}."
         )
+
+
+def _outcome(line: Any, results: Results) -> dict[str, str]:
+    """What the model made of an example: the predicted class, or the answer to a question."""
+    if is_about_citations(results):
+        answer = "".join(map(str, line.answer)).strip()
+        return {"predicted": "", "question": str(line.query), "answer": answer}
+    return {"predicted": results.about["classes"][int(line.predicted)]}
 
 
 def _not_stored(results: Results) -> set[str]:

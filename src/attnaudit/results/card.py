@@ -54,8 +54,13 @@ class Finding:
     relative_low: float = math.nan
     relative_high: float = math.nan
 
+    @property
+    def is_probability(self) -> bool:
+        """Whether it may be so near 0 that rounding would make 0 of it."""
+        return self.name in _PROBABILITIES
+
     def __str__(self) -> str:
-        shown = probability if self.name in _PROBABILITIES else number
+        shown = probability if self.is_probability else number
         value, low, high, floor, ceiling = (
             shown(value, _DIGITS)
             for value in (self.value, self.low, self.high, self.floor, self.ceiling)

@@ -50,10 +50,10 @@ def probability(value: float | None, digits: int = 2) -> str:
     >>> probability(0.134), probability(0.0007), probability(0.0)
     ('0.13', 'under 0.01', '0.00')
     """
-    step = 10.0**-digits
-    if value is not None and 0 < value < step / 2:
-        return f"under {step:.{digits}f}"
-    return number(value, digits)
+    text = number(value, digits)
+    if text != MISSING and value and float(text) == 0:
+        return f"under {10.0**-digits:.{digits}f}"
+    return text
 
 
 def percent(share: float | None, *, show_small: bool = False) -> str:
@@ -83,6 +83,7 @@ def with_interval(
     *,
     typographic: bool = False,
     why_not: str = TOO_FEW,
+    is_probability: bool = False,
 ) -> str:
     """A mean with its interval, or with the reason why it has none.
 
@@ -91,6 +92,7 @@ def with_interval(
     mean, low, high : None or NaN if there is none.
     digits, typographic : as for `number`.
     why_not : the reason to print if there is no interval.
+    is_probability : print values near 0 as `probability` does.
 
     Examples
     --------
@@ -101,7 +103,12 @@ def with_interval(
     """
     if is_missing(mean):
         return MISSING
-    shown, *ends = (number(value, digits, typographic=typographic) for value in (mean, low, high))
+    shown, *ends = (
+        probability(value, digits)
+        if is_probability
+        else number(value, digits, typographic=typographic)
+        for value in (mean, low, high)
+    )
     if is_missing(low) or is_missing(high):
         return f"{shown}, {NO_INTERVAL} ({why_not})"
     return f"{shown} [{ends[0]}, {ends[1]}]"

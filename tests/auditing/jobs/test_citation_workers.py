@@ -71,6 +71,16 @@ def test_processes_and_a_cluster_give_the_bytes_of_one_process(
     assert cited(inputs, tmp_path / "other", seed=1) != alone
 
 
+def test_two_processes_audit_both_levels_with_the_bytes_of_one(
+    inputs: Inputs, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"items": "both", "sample": 6, "word_measures": ["leave_one_out"]}
+    alone = cited(inputs, tmp_path / "alone", choose=0, **options)
+    assert cited(inputs, tmp_path / "two", choose=0, workers=Workers(2, threads=1), **options) == (
+        alone
+    )
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_in_the_middle_the_same_command_finishes_with_the_same_bytes(
     inputs: Inputs, tmp_path: Path, workers: int

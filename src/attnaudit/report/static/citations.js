@@ -20,6 +20,9 @@
   /** @param {number | null} value */
   const number = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
 
+  /** A probability that would be rounded to 0 is said to be small. @param {number | null} value */
+  const probability = (value) => (value && value < 0.0005 ? "under 0.001" : number(value));
+
   /**
    * Shade cards, or words, by their scores: the largest is darkest, 0 and less are not shaded.
    * @param {HTMLElement[]} cards
@@ -180,7 +183,7 @@
     const became = outcome
       ? [make("b", { class: `o-${outcome}`, text: WORDS[outcome] }), " · "]
       : [];
-    const [open, closed] = [answer.open_book, answer.closed_book].map(number);
+    const [open, closed] = [answer.open_book, answer.closed_book].map(probability);
     const likely = `probability per token ${open} with the sources, ${closed} without`;
     return make(
       "article",
