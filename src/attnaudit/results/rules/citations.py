@@ -53,11 +53,11 @@ _SUPPORT = {
 
 def make_citation_card(numbers: Numbers, about: dict[str, Any]) -> Card:
     """The answers about sources, and about words if both levels were audited; from the summary."""
-    answers = (uses_sources(numbers), cites_used(numbers), follows_source(numbers))
+    answers = [uses_sources(numbers), cites_used(numbers), follows_source(numbers)]
     if _is_of_both(about):
-        answers = (*answers, cites_words(numbers))
+        answers.append(cites_words(numbers))
     return Card(
-        answers,
+        tuple(answers),
         tuple(_cautions(numbers, about)),
         _answers(numbers),
         kind=CITATION,
