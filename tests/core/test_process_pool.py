@@ -142,7 +142,7 @@ def run_script(script: Path) -> subprocess.CompletedProcess[str]:
     """Run a Python file in a process of its own."""
     return subprocess.run(
         [sys.executable, str(script)],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT / "tests")))},
         capture_output=True,
         text=True,
         timeout=60,
@@ -197,6 +197,38 @@ def test_threads_are_divided_among_the_processes(monkeypatch: pytest.MonkeyPatch
         (outcome,) = run_tasks(tasks, Workers(count))
         assert outcome.value == threads
     assert os.environ["OMP_NUM_THREADS"] == "5"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every worker is started afresh")
+def test_workers_are_forked_from_one_server_and_not_from_this_process() -> None:
+    tasks = [Task(str(n), os.getppid, ()) for n in range(4)]
+    parents = {outcome.value for outcome in run_tasks(tasks, Workers(2))}
+    assert len(parents) == 1
+    assert os.getpid() not in parents
+
+
+def test_libraries_that_are_loaded_before_a_fork_get_the_threads_of_the_worker(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "loaded_before.py"
+    script.write_text(
+        "import multiprocessing\n"
+        "import task_functions\n"
+        "from attnaudit.core import process_pool\n"
+        "from attnaudit.core.tasks import Task, Workers, run_tasks\n"
+        "if __name__ == '__main__':\n"
+        "    process_pool.available_cores = lambda: 6\n"
+        "    context = multiprocessing.get_context('forkserver')\n"
+        "    context.set_forkserver_preload(['torch'])\n"
+        "    with context.Manager():  # the server runs, with the threads of this process\n"
+        "        for count in (2, 3):\n"
+        "            tasks = [Task('one', task_functions.torch_thread_count, ())]\n"
+        "            (outcome,) = run_tasks(tasks, Workers(count))\n"
+        "            print(outcome.value)\n",
+        encoding="utf-8",
+    )
+    done = run_script(script)
+    assert done.stdout == "(3, '3')\n(2, '2')\n", done.stderr
 
 
 def test_workers_that_cannot_start_are_an_error_that_says_why(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing.context import ForkServerContext, SpawnContext
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +45,23 @@ class End:
 
 
 class PoolWorker:
-    """One process: starting, idle (no job), or busy (with a job)."""
+    """One process: starting, idle (no job), or busy (with a job).
 
-    def __init__(self, share: int, threads: int | None) -> None:
-        context = multiprocessing.get_context("spawn")
+    Parameters
+    ----------
+    share : threads it computes with.
+    threads : the same if the user asked for a number, else None.
+    module : in which the functions are that it will be asked to call.
+    """
+
+    def __init__(self, share: int, threads: int | None, module: str) -> None:
+        context = _context(module)
         self.connection, theirs = context.Pipe()
         handle, self._output_path = tempfile.mkstemp(prefix="attnaudit-worker-", suffix=".log")
         self._output = os.fdopen(handle, "rb")
-        self.process = context.Process(target=serve, args=(theirs, self._output_path, threads))
         with threads_of_new_processes(share):
+            arguments = (theirs, self._output_path, threads, dict(os.environ), share)
+            self.process = context.Process(target=serve, args=arguments)
             self.process.start()
         theirs.close()  # so that the connection ends with the process
         self.is_ready = False
@@ -98,6 +108,19 @@ class PoolWorker:
         self._output.close()
         self._remove_output()
         self.process.close()
+
+
+def _context(module: str) -> ForkServerContext | SpawnContext:
+    """How processes are started: nothing of this process is copied into them.
+
+    On Linux one server process imports what the tasks need, once, and forks the workers, so that a
+    worker is ready in milliseconds. Elsewhere forking is unsafe or missing, and each imports it.
+    """
+    if sys.platform != "linux":
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([module])  # without effect on a server that is running
+    return context
 
 
 @contextmanager

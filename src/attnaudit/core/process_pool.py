@@ -37,7 +37,7 @@ def run_in_processes(
     share = threads or max(1, available_cores() // count)
     upcoming = iter(tasks)
     waiting: deque[Job] = deque()
-    pool = _Pool(lambda: PoolWorker(share, threads))
+    pool = _Pool(lambda module: PoolWorker(share, threads, module))
     try:
         while True:
             while len(waiting) + len(pool.busy) < count:
@@ -47,7 +47,9 @@ def run_in_processes(
                 waiting.append(Job(task))
             if not waiting and not pool.busy:
                 return
-            pool.grow(min(count, len(waiting) + len(pool.busy)))
+            if waiting:
+                module = waiting[0].task.function.__module__
+                pool.grow(min(count, len(waiting) + len(pool.busy)), module)
             for worker in pool.idle:
                 if waiting and worker.give(waiting[0]):
                     job = waiting.popleft()
@@ -65,7 +67,7 @@ def run_in_processes(
 class _Pool:
     """The processes of one call of `run_in_processes`."""
 
-    def __init__(self, new_worker: Callable[[], PoolWorker]) -> None:
+    def __init__(self, new_worker: Callable[[str], PoolWorker]) -> None:
         self._new_worker = new_worker
         self._workers: list[PoolWorker] = []
         self._failed_starts = 0
@@ -79,11 +81,11 @@ class _Pool:
     def idle(self) -> list[PoolWorker]:
         return [worker for worker in self._workers if worker.is_ready and worker.job is None]
 
-    def grow(self, count: int) -> None:
-        """Start processes until there are `count`."""
+    def grow(self, count: int, module: str) -> None:
+        """Start processes until there are `count`, which will call functions of the module."""
         while len(self._workers) < count:
             with no_interruption():
-                self._workers.append(self._new_worker())
+                self._workers.append(self._new_worker(module))
 
     def finished(self) -> Iterator[tuple[Job, End]]:
         """Wait until something happens; the jobs that ended."""

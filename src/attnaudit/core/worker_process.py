@@ -23,7 +23,13 @@ READY, NOTICE, DONE = "ready", "notice", "done"  # the first part of a message t
 INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
 
 
-def serve(connection: Connection, output: str, threads: int | None) -> None:
+def serve(
+    connection: Connection,
+    output: str,
+    threads: int | None,
+    environment: dict[str, str],
+    share: int,
+) -> None:
     """Answer calls from `connection` until the parent closes it.
 
     Parameters
@@ -31,7 +37,14 @@ def serve(connection: Connection, output: str, threads: int | None) -> None:
     connection : on which functions with their arguments come in, and messages go out.
     output : file for what the process writes to its terminal.
     threads : of torch, if asked for. If omitted, the environment decides, without importing torch.
+    environment : of the parent, with the number of threads: a server that forks this process may
+        have been started in another.
+    share : that number of threads.
     """
+    os.environ.clear()
+    os.environ.update(environment)
+    if "torch" in sys.modules:  # loaded by the server, perhaps with another number of threads
+        sys.modules["torch"].set_num_threads(share)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):  # the parent blocked them until here
