@@ -117,13 +117,20 @@
     );
     const found = [table(answer.source_of_word ? "word" : "source", labels, answer.scores)];
     if (answer.words) {
-      const texts = answer.words.texts.map((/** @type {string} */ text, /** @type {number} */ n) => {
-        const source = answer.words.source[n];
-        return `${source + 1}${star(source)} ${shown(text)}`;
-      });
+      const texts = answer.words.texts.map(
+        (/** @type {string} */ text, /** @type {number} */ n) => {
+          const source = answer.words.source[n];
+          return `${source + 1}${star(source)} ${shown(text)}`;
+        },
+      );
       found.push(table("word", texts, answer.words.scores));
     }
-    return make("details", { class: "scores" }, make("summary", { text: "All measures" }), ...found);
+    return make(
+      "details",
+      { class: "scores" },
+      make("summary", { text: "All measures" }),
+      ...found,
+    );
   }
 
   /**
@@ -143,7 +150,11 @@
     const spans = words ? words.texts.map(wordSpan) : [];
     const cards = answer.sources.map((/** @type {string} */ _, /** @type {number} */ source) =>
       words
-        ? sourceCard(answer, source, spans.filter((_, n) => words.source[n] === source))
+        ? sourceCard(
+            answer,
+            source,
+            spans.filter((_, n) => words.source[n] === source),
+          )
         : sourceCard(answer, source),
     );
     const shaded = [{ elements: cards, ...own }];
