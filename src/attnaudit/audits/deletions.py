@@ -160,15 +160,17 @@ def read_without(
 def _distinct(rows: Tensor, drop: Tensor) -> tuple[Tensor, Tensor]:
     """The first of each kind of (rows (M,), drop (M,N)), sorted, and the kind of each (M,)."""
     bits = np.packbits(drop.cpu().numpy(), axis=1)  # M·N numbers would not fit for long texts
-    keys = list(zip(rows.tolist(), (line.tobytes() for line in bits), strict=True))
-    first: dict[tuple[int, bytes], int] = {}
-    for index, key in enumerate(keys):
-        first.setdefault(key, index)
-    kinds = {key: kind for kind, key in enumerate(sorted(first))}
-    return (
-        torch.tensor([first[key] for key in kinds], device=rows.device),
-        torch.tensor([kinds[key] for key in keys], device=rows.device),
-    )
+    bits = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))
+    keys = [rows.cpu().numpy(), *bits.view(">u8").T]  # the first decides
+    order = np.lexsort(keys[::-1])
+    new = np.zeros(len(order), dtype=bool)
+    new[:1] = True
+    for key in keys:
+        new[1:] |= key[order[1:]] != key[order[:-1]]
+    kind = np.empty_like(order)
+    kind[order] = new.cumsum() - 1
+    first = torch.from_numpy(order[new])  # lexsort is stable
+    return first.to(rows.device), torch.from_numpy(kind).to(rows.device)
 
 
 def _read_in_parts(
