@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from attnaudit.audits.deletions import (
+    _distinct,
     chosen_texts,
     log_odds_without,
     log_odds_without_each,
@@ -155,3 +156,18 @@ def test_about_as_many_texts_are_chosen_as_asked_for_and_fewer_are_among_more() 
     assert chosen_texts(record, 0, 1000, 1000).all()
     alone = Glass("oracle").read(record.batch.rows(torch.arange(7, 9)))
     assert torch.equal(chosen_texts(alone, 0, 300, 1000), many[7:9])
+
+
+@pytest.mark.parametrize("items", [1, 8, 9, 64, 65, 130])
+def test_equal_deletions_are_found_among_texts_of_any_length(items: int) -> None:
+    source = torch.Generator().manual_seed(items)
+    rows = torch.randint(0, 4, (60,), generator=source)
+    drop = torch.rand(60, items, generator=source) < 0.5
+    drop[::2, :-1] = False  # these differ in the last item alone
+    copied = torch.randint(0, 60, (40,), generator=source)
+    rows, drop = torch.cat([rows, rows[copied]]), torch.cat([drop, drop[copied]])
+    lines = [(int(row), tuple(line.int().tolist())) for row, line in zip(rows, drop, strict=True)]
+    kinds = sorted(set(lines))
+    first, which = _distinct(rows, drop)
+    assert first.tolist() == [lines.index(kind) for kind in kinds]
+    assert which.tolist() == [kinds.index(line) for line in lines]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import combinations
 from typing import Any
 
@@ -203,3 +204,12 @@ def test_transformers_are_audited_and_every_value_is_defined(name: str) -> None:
     values = results.frame().set_index("metric")["value"]
     assert values.loc[["top_k_overlap_1", "follows_word", "explained"]].notna().all()
     assert values.loc["jsd_share_1"].mean() < values.loc["jsd_share_10"].mean()
+
+
+def test_noise_does_not_depend_on_how_much_is_drawn_at_once(monkeypatch) -> None:
+    model = WordAttention()
+    record = model.read(texts(LENGTHS))
+    together = noise_stability(model, record, {}, 3)
+    monkeypatch.setattr(sys.modules["attnaudit.audits.noise_stability"], "_NUMBERS_ON_CPU", 1)
+    for name, values in noise_stability(model, record, {}, 3).items():
+        assert torch.equal(values.nan_to_num(9.0), together[name].nan_to_num(9.0))

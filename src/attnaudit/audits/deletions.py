@@ -15,10 +15,11 @@ from torch import Tensor
 
 from attnaudit.audits.counterfactual import decision_flipped
 from attnaudit.audits.per_row import mean_score_over_rows
-from attnaudit.core import masking, randomness
+from attnaudit.core import masking, memory_budget, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.item_deletion import leave_out
-from attnaudit.core.memory_budget import rows_at_once, texts_at_once
+from attnaudit.core.memory_budget import rows_at_once
+from attnaudit.core.passes_by_length import passes_by_length
 from attnaudit.core.prediction import logits_of
 from attnaudit.core.tolerance import relative_tolerance
 from attnaudit.measures.log_odds import log_odds_of
@@ -159,15 +160,17 @@ def read_without(
 def _distinct(rows: Tensor, drop: Tensor) -> tuple[Tensor, Tensor]:
     """The first of each kind of (rows (M,), drop (M,N)), sorted, and the kind of each (M,)."""
     bits = np.packbits(drop.cpu().numpy(), axis=1)  # M·N numbers would not fit for long texts
-    keys = list(zip(rows.tolist(), (line.tobytes() for line in bits), strict=True))
-    first: dict[tuple[int, bytes], int] = {}
-    for index, key in enumerate(keys):
-        first.setdefault(key, index)
-    kinds = {key: kind for kind, key in enumerate(sorted(first))}
-    return (
-        torch.tensor([first[key] for key in kinds], device=rows.device),
-        torch.tensor([kinds[key] for key in keys], device=rows.device),
-    )
+    bits = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))
+    keys = [rows.cpu().numpy(), *bits.view(">u8").T]  # the first decides
+    order = np.lexsort(keys[::-1])
+    new = np.zeros(len(order), dtype=bool)
+    new[:1] = True
+    for key in keys:
+        new[1:] |= key[order[1:]] != key[order[:-1]]
+    kind = np.empty_like(order)
+    kind[order] = new.cumsum() - 1
+    first = torch.from_numpy(order[new])  # lexsort is stable
+    return first.to(rows.device), torch.from_numpy(kind).to(rows.device)
 
 
 def _read_in_parts(
@@ -180,15 +183,12 @@ def _read_in_parts(
         if token is None:
             left = left & ~_dropped_tokens(record, rows[part], drop[part])
         length[part] = left.sum(-1)
-    order = length.argsort(descending=True)
     odds = torch.empty(len(rows), dtype=torch.float64, device=rows.device)
     flips = torch.empty_like(odds, dtype=torch.bool)
-    start = 0
-    while start < len(order):
-        # Few tokens may be left of long texts, which are whole before they are deleted from.
-        size = min(texts_at_once(int(length[order[start]])), rows_at_once(tokens))
-        part = order[start : start + size]
-        start += len(part)
+    # Few tokens may be left of long texts, which are whole before they are deleted from.
+    for part, _ in passes_by_length(
+        length, memory_budget.TOKENS_AT_ONCE, texts=rows_at_once(tokens)
+    ):
         dropped = _dropped_tokens(record, rows[part], drop[part])
         whole = record.batch.rows(rows[part])
         erased = whole.without(dropped) if token is None else whole.replaced(dropped, token)

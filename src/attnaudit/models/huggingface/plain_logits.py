@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attnaudit.core.contract import Batch, Record
+from attnaudit.core.passes_by_length import passes_by_length
 from attnaudit.models.huggingface import passes
 from attnaudit.models.interception import last_position
 
@@ -25,20 +26,16 @@ def read_logits(model: HuggingFaceModel, batch: Batch) -> Tensor:
     """Return the logits (B,C), texts of similar length in one pass."""
     inputs, positions = model.model_inputs(batch)
     length = last_position(inputs.mask) + 1
-    order = length.argsort(descending=True, stable=True)
-    longest_first = length[order].tolist()
     most = _TOKENS_ON_CPU if inputs.ids.device.type == "cpu" else _TOKENS_ELSEWHERE
     most = min(most, model.tokens_at_once())
+    read: list[Tensor] = []
     parts: list[Tensor] = []
-    start = 0
-    while start < len(order):
-        width = max(longest_first[start], 1)
-        part = order[start : start + max(1, most // width)]
+    for part, width in passes_by_length(length, most):
         out = passes.plain_logits(model.model, inputs.rows(part, width))
+        read.append(part)
         parts.append(model.decision.logits(out, positions[part]))
-        start += len(part)
     logits = torch.cat(parts)
-    return torch.empty_like(logits).index_copy(0, order, logits)
+    return torch.empty_like(logits).index_copy(0, torch.cat(read), logits)
 
 
 def leave_out(model: HuggingFaceModel, record: Record) -> Tensor:
