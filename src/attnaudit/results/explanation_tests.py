@@ -17,6 +17,10 @@ from attnaudit.results.questions import (
     Thresholds,
 )
 
+# The version of the tests and of what is recommended by them; the rates in
+# explanation_error_rates.json are of one version.
+TEST_RULES = 1
+
 
 @dataclass(frozen=True)
 class ExplanationTest:

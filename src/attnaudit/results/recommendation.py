@@ -72,6 +72,11 @@ def recommended(ranking: Sequence[Mapping[str, Any]], decision: str) -> Mapping[
     return min(candidates, key=_cost_of_choice, default=None)
 
 
+def may_be_shown(row: Mapping[str, Any]) -> bool:
+    """Whether an explanation that beats random words is offered: it passes at least one test."""
+    return bool(row["passed"])
+
+
 def _cost_of_choice(row: Mapping[str, Any]) -> tuple[float, float, bool, float]:
     rank = math.inf if row["rank"] is None else row["rank"]
     seconds = math.inf if row["seconds"] is None else row["seconds"]
