@@ -17,6 +17,7 @@ from benchmarks.calibration.explanations.outcomes import (
 from benchmarks.calibration.explanations.picture import draw
 from scipy.stats import binomtest
 
+from attnaudit.results.explanation_tests import TEST_RULES
 from attnaudit.results.reliability import RECOMMENDATION_FILE, recommendation_reliability
 
 ROOT = Path(__file__).parents[2]
@@ -25,13 +26,18 @@ TABLES = ROOT / "benchmarks/calibration/results"
 
 @pytest.fixture
 def chosen() -> pd.DataFrame:
-    """Ten models: six right, one wrong, one open, two without a recommendation."""
+    """Ten models: six right, one wrong, one open, two without; planted: one of five is wrong."""
     lines = [("lime", "yes", "yes", 4)] * 6
     lines += [("lime", "not yes", "yes", 2), ("lime", "open", "open", 4)]
     lines += [("nothing", "", "yes", 0), ("nothing", "", "no", 0)]
-    frame = pd.DataFrame(lines, columns=["explanation", "truth", "best", "passed"])
+    lines = [("the usual ones", *line) for line in lines]
+    lines += [("planted ones", "nothing", "", "no", 0)] * 4
+    lines += [("planted ones", "one_class", "not yes", "not yes", 3)]
+    lines += [("planted ones", "one_class", "open", "open", 3)]
+    columns = ["compared", "explanation", "truth", "best", "passed"]
+    frame = pd.DataFrame(lines, columns=columns)
     return pd.concat(
-        [frame.assign(half=half, texts=200, model=range(10)) for half in ("fit", "held out")]
+        [frame.assign(half=half, texts=200, model="a") for half in ("fit", "held out")]
     )
 
 
@@ -51,6 +57,7 @@ def test_recommendations_are_counted_by_the_truth_of_what_is_recommended(
     line = recommendation_errors(chosen).set_index("half").loc["held out"]
     assert (line["wrong_count"], line["wrong_cases"]) == (1, 7)
     assert (line["missed_count"], line["missed_cases"]) == (1, 8)
+    assert (line["fooled_count"], line["fooled_cases"]) == (1, 5)
     assert (line["all_tests_wrong_count"], line["all_tests_wrong_cases"]) == (0, 6)
     assert (line["models"], line["recommended"]) == (10, 8)
     expected = binomtest(1, 7).proportion_ci(method="wilson")
@@ -80,6 +87,8 @@ def test_the_stated_rates_are_the_highest_of_the_held_out_half(
     assert (rates["wrong"]["texts"], rates["wrong"]["cases"]) == (200, 7)
     assert rates["wrong"]["rate"] == round(1 / 7, 4)
     assert rates["drawn"]["rate"] == 0.05
+    assert (rates["fooled"]["rate"], rates["fooled"]["cases"]) == (0.2, 5)
+    assert rates["rules"] == TEST_RULES
 
 
 def test_tables_and_picture_are_written(

@@ -22,6 +22,7 @@ from attnaudit.results.value_columns import ValueColumns
 
 PASSES, SHOWN = "passes", "shown"  # questions, besides the key of each test
 NOTHING = "nothing"
+USUAL, BY_CONSTRUCTION = "the usual ones", "planted ones"  # what is compared
 
 
 def stored_ranking(folder: Path, size: int, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -49,9 +50,9 @@ def answers_of(folder: Path, halves: Sequence[str]) -> tuple[pd.DataFrame, pd.Da
         explanation, the answer of each test; `passes`: "yes" if all tests are passed, "no" if one
         is failed, else "partly"; `shown`: whether the product would offer it if nothing else was
         compared.
-    chosen : with the columns model, half, texts, explanation (the recommended one, or "nothing"),
-        truth (of that one; empty for nothing), best (the truth of the best one compared) and
-        passed. The planted explanations are not among those compared.
+    chosen : with the columns model, half, texts, compared (`USUAL` or `BY_CONSTRUCTION`),
+        explanation (the recommended one of these, or "nothing"), truth (of that one; empty for
+        nothing), best (the truth of the best one compared) and passed.
     """
     answers: list[dict[str, Any]] = []
     chosen: list[dict[str, Any]] = []
@@ -74,23 +75,28 @@ def answers_of(folder: Path, halves: Sequence[str]) -> tuple[pd.DataFrame, pd.Da
                     {**of, "question": question, "answer": answer}
                     for question, answer in _answers(row)
                 ]
-            best = recommended(ranking, decision)
-            offered = best is not None and may_be_shown(best)
-            name = best["explanation"] if best is not None and offered else NOTHING
-            chosen.append(
-                {
-                    **same,
-                    "explanation": name,
-                    "truth": truth.get(name, ""),
-                    "best": _best(truth[row["explanation"]] for row in ranking),
-                    "passed": best["passed"] if best is not None and offered else 0,
-                }
-            )
+            for compared, rows in ((USUAL, ranking), (BY_CONSTRUCTION, planted)):
+                chosen.append({**same, "compared": compared, **_chosen(rows, decision, truth)})
     order = ["texts", "model"]
     return (
         pd.DataFrame(answers).sort_values(order, kind="stable", ignore_index=True),
         pd.DataFrame(chosen).sort_values(order, kind="stable", ignore_index=True),
     )
+
+
+def _chosen(
+    ranking: Sequence[dict[str, Any]], decision: str, truth: dict[str, str]
+) -> dict[str, Any]:
+    best = recommended(ranking, decision)
+    if best is not None and not may_be_shown(best):
+        best = None
+    name = NOTHING if best is None else best["explanation"]
+    return {
+        "explanation": name,
+        "truth": truth.get(name, ""),
+        "best": _best(truth[row["explanation"]] for row in ranking),
+        "passed": 0 if best is None else best["passed"],
+    }
 
 
 def _answers(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -102,7 +108,7 @@ def _answers(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
     elif row["passed"] == len(TESTS):
         passes = YES
     yield PASSES, passes
-    yield SHOWN, YES if row["beats_random"] and may_be_shown(row) else NO
+    yield SHOWN, YES if may_be_shown(row) else NO
 
 
 def _best(truths: Iterator[str]) -> str:

@@ -7,8 +7,13 @@ from typing import Any
 
 import pandas as pd
 from benchmarks.calibration.document import replace_between
-from benchmarks.calibration.explanations.answers import NOTHING, PASSES, SHOWN
-from benchmarks.calibration.explanations.outcomes import BY_CONSTRUCTION, USUAL
+from benchmarks.calibration.explanations.answers import (
+    BY_CONSTRUCTION,
+    NOTHING,
+    PASSES,
+    SHOWN,
+    USUAL,
+)
 from benchmarks.calibration.truth import NO, NOT_YES, OPEN, YES
 
 from attnaudit.results.explanation_tests import TESTS
@@ -38,7 +43,7 @@ def write_tables(
 
 def _confusion(chosen: pd.DataFrame) -> str:
     """What was recommended, against what there was."""
-    held_out = chosen[chosen["half"] == "held out"]
+    held_out = chosen[(chosen["half"] == "held out") & (chosen["compared"] == USUAL)]
     lines = [
         "| texts | among those compared is | recommended: faithful | open | not faithful "
         "| nothing |",
@@ -57,13 +62,15 @@ def _confusion(chosen: pd.DataFrame) -> str:
 def _rates(recommendations: pd.DataFrame) -> str:
     lines = [
         "| texts | recommended and not faithful | of those that pass all tests "
+        "| only unfaithful ones compared, one recommended "
         "| nothing recommended, though one is faithful |",
-        "|---|---|---|---|",
+        "|---|---|---|---|---|",
     ]
     held_out = recommendations[recommendations["half"] == "held out"]
     for line in held_out.sort_values("texts").to_dict("records"):
         cells = [
-            _cell(line, name, f"{name}_cases") for name in ("wrong", "all_tests_wrong", "missed")
+            _cell(line, name, f"{name}_cases")
+            for name in ("wrong", "all_tests_wrong", "fooled", "missed")
         ]
         lines.append(f"| {line['texts']:,} | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -57,7 +57,8 @@ def main() -> None:
         print(_short(errors).to_string(index=False))
         if options.wrong:
             missed = (chosen["best"] == YES) & (chosen["explanation"] == NOTHING)
-            print(chosen[chosen["truth"].isin([NO, NOT_YES]) | missed].to_string(index=False))
+            is_wrong = chosen["truth"].isin([NO, NOT_YES]) | missed
+            print(chosen[is_wrong].to_string(index=False))
 
 
 def _short(errors: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,13 @@ import math
 from typing import Any
 
 import pandas as pd
-from benchmarks.calibration.explanations.answers import NOTHING, PASSES, SHOWN
+from benchmarks.calibration.explanations.answers import (
+    BY_CONSTRUCTION,
+    NOTHING,
+    PASSES,
+    SHOWN,
+    USUAL,
+)
 from benchmarks.calibration.explanations.planted import PLANTED
 from benchmarks.calibration.outcomes import tabulate, wilson
 from benchmarks.calibration.truth import NO, NOT_YES, YES
@@ -14,7 +20,6 @@ from benchmarks.calibration.truth import NO, NOT_YES, YES
 from attnaudit.results.explanation_tests import TEST_RULES, TESTS
 
 HALVES = ("fit", "held out")
-USUAL, BY_CONSTRUCTION = "the usual ones", "planted ones"
 _ENDS = {"rate": "", "low": "_low", "high": "_high"}
 _COLUMNS = ("false_yes", "false_no", "right_yes")
 
@@ -66,10 +71,14 @@ def recommendation_errors(chosen: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         `wrong`: share of unfaithful ones among the recommended explanations whose truth is not
         open; `missed`: share of the models with a faithful explanation for which nothing was
-        recommended; `all_tests_wrong`: as `wrong`, of those that pass all tests.
+        recommended; `all_tests_wrong`: as `wrong`, of those that pass all tests. These are of the
+        usual explanations. `fooled`: share of the models for which a planted explanation was
+        recommended where only these were compared and none is faithful or open.
     """
     lines = []
-    for (texts, half), part in chosen.groupby(["texts", "half"]):
+    for (texts, half), both in chosen.groupby(["texts", "half"]):
+        part = both[both["compared"] == USUAL]
+        hopeless = both[(both["compared"] == BY_CONSTRUCTION) & both["best"].isin([NO, NOT_YES])]
         named = part[part["explanation"] != NOTHING]
         known = named[named["truth"].isin([YES, NO, NOT_YES])]
         sure = known[known["passed"] == len(TESTS)]
@@ -77,6 +86,7 @@ def recommendation_errors(chosen: pd.DataFrame) -> pd.DataFrame:
         counts = {
             "wrong": (int((known["truth"] != YES).sum()), len(known)),
             "missed": (int((possible["explanation"] == NOTHING).sum()), len(possible)),
+            "fooled": (int((hopeless["explanation"] != NOTHING).sum()), len(hopeless)),
             "all_tests_wrong": (int((sure["truth"] != YES).sum()), len(sure)),
         }
         line: dict[str, Any] = {"texts": texts, "half": half, "models": len(part)}
@@ -102,7 +112,7 @@ def stated_rates(recommendations: pd.DataFrame, errors: pd.DataFrame) -> dict[st
     """
     held_out = recommendations[recommendations["half"] == "held out"]
     rates: dict[str, Any] = {"rules": TEST_RULES}
-    for name in ("wrong", "missed"):
+    for name in ("wrong", "fooled", "missed"):
         worst = held_out.loc[held_out[name].idxmax()]
         rates[name] = _rate(worst, name, f"{name}_cases")
     alone = errors[

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from attnaudit.results.recommendation import spelled
 
-_WRONG, _MISSED = "#D55E00", "#0072B2"
+_WRONG, _FOOLED, _MISSED = "#D55E00", "#CC79A7", "#0072B2"
 
 
 def draw(
@@ -33,8 +33,9 @@ def draw(
         part = recommendations[recommendations["half"] == half].sort_values("texts")
         places = range(len(part))
         for shift, name, colour, mark, words in (
-            (-0.08, "wrong", _WRONG, "o", "recommended, not faithful"),
-            (0.08, "missed", _MISSED, "s", "nothing recommended, one faithful"),
+            (-0.12, "wrong", _WRONG, "o", "recommended, not faithful"),
+            (0.0, "fooled", _FOOLED, "^", "recommended, only unfaithful compared"),
+            (0.12, "missed", _MISSED, "s", "nothing recommended, one faithful"),
         ):
             at = [place + shift for place in places]
             left.plot(at, part[name], color=colour, marker=mark, markersize=4, label=words)

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from attnaudit.core.errors import InputError
-from attnaudit.results.explanation_tests import TESTS
-from attnaudit.results.questions import NO
+from attnaudit.results.explanation_tests import POINTING, TESTS
+from attnaudit.results.questions import NO, YES
 
 _SPELLED = {
     "leave_one_out": "leave-one-out",
@@ -58,9 +58,10 @@ def stored_ranking(about: Mapping[str, Any]) -> pd.DataFrame:
 def recommended(ranking: Sequence[Mapping[str, Any]], decision: str) -> Mapping[str, Any] | None:
     """The explanation to show: of those that beat random words, the one that passes most tests.
 
-    Of several, the best rank; of tied ones attention, if its card is not a no, or else the
-    cheapest. If the card of attention is a no, nothing made of attention is recommended. None if
-    none beats random words.
+    One that `may_be_shown` comes before one that may not. Of several, the best rank; of tied ones
+    attention, if its card is not a no, or else the cheapest. If the card of attention is a no,
+    nothing made of attention is recommended. None if none beats random words; whether the best of
+    those that do may be shown is asked by the caller, who says so otherwise.
     """
     candidates = [
         row
@@ -73,15 +74,15 @@ def recommended(ranking: Sequence[Mapping[str, Any]], decision: str) -> Mapping[
 
 
 def may_be_shown(row: Mapping[str, Any]) -> bool:
-    """Whether an explanation that beats random words is offered: it passes at least one test."""
-    return bool(row["passed"])
+    """Whether an explanation is offered: it beats random words and passes one of `POINTING`."""
+    return bool(row["beats_random"]) and any(row["tests"].get(key) == YES for key in POINTING)
 
 
-def _cost_of_choice(row: Mapping[str, Any]) -> tuple[float, float, bool, float]:
+def _cost_of_choice(row: Mapping[str, Any]) -> tuple[bool, float, float, bool, float]:
     rank = math.inf if row["rank"] is None else row["rank"]
     seconds = math.inf if row["seconds"] is None else row["seconds"]
     is_other = row["explanation"] != "attention"
-    return -row["passed"], rank, is_other, seconds
+    return not may_be_shown(row), -row["passed"], rank, is_other, seconds
 
 
 def recommendation(ranking: Sequence[Mapping[str, Any]], decision: str) -> str:
@@ -106,11 +107,15 @@ def recommendation(ranking: Sequence[Mapping[str, Any]], decision: str) -> str:
     if best is None:
         tried = "of what was tried, nothing to show instead beats random words"
         return f"{start}; {tried}: show none of it."
+    neither = f"neither {' nor '.join(POINTING)}"
     if best is attention:
-        return f"{start}; no other explanation does better."
+        alone = "" if may_be_shown(best) else f", and it passes {neither}"
+        return f"{start}; no other explanation does better{alone}."
     name, also = spelled(best["explanation"]), best["passed"] == attention["passed"]
     if not best["passed"]:
         return f"{start}; {name} beats random words, but passes none of them."
+    if not may_be_shown(best):
+        return f"{start}; {name} beats random words, but passes {neither}: show none of it."
     cost = "" if best["seconds"] is None else f", at {seconds_text(best['seconds'])} per text"
     passed = f"{best['passed']}{', too' if also else ''}"
     return f"{start}; {name} passes {passed}{cost}: show that instead."

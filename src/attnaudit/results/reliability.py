@@ -41,8 +41,9 @@ def recommendation_rates() -> dict[str, Any]:
     Returns
     -------
     dict
-        As `error_rates`: "wrong" (a recommended explanation is not faithful), "missed" (nothing
-        is recommended though one is) and "drawn" (scores drawn at random are offered, if nothing
+        As `error_rates`: "wrong" (a recommended explanation is not faithful), "fooled" (one is
+        recommended where only unfaithful ones were compared), "missed" (nothing is recommended
+        though one is faithful) and "drawn" (scores drawn at random are recommended, if nothing
         else was compared). Of the numbers of texts, the one with the highest rate.
     """
     return _stored(RECOMMENDATION_FILE)
@@ -73,9 +74,11 @@ def recommendation_reliability() -> str:
     rates = recommendation_rates()
     if rates.get("rules") != TEST_RULES:
         return ""
-    wrong = rates["wrong"]
+    wrong, fooled = rates["wrong"], rates["fooled"]
     return (
         "On models of known truth, an explanation recommended so was wrong in "
         f"{percent(wrong['rate'], show_small=True)} of cases "
-        f"(at most {percent(wrong['high'], show_small=True)})."
+        f"(at most {percent(wrong['high'], show_small=True)}); where only wrong ones were "
+        f"compared, one was recommended in {percent(fooled['rate'], show_small=True)} "
+        f"(at most {percent(fooled['high'], show_small=True)})."
     )
