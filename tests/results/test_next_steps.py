@@ -161,3 +161,18 @@ def test_what_beats_random_words_and_passes_no_test_about_them_is_named_and_not_
     )
     (step,) = next_steps(answers(), "no", 50, {"explanation_ranking": ranking})
     assert step.command == ""
+
+
+def test_what_fails_for_a_class_is_not_recommended_before_what_does_not() -> None:
+    failing = {**row("lime", ALL_TESTS, 0.4, 2.0), "failing_class": "spam"}
+    sound = row("leave_one_out", ("sufficiency",), 0.3, 0.9, 2)
+    attention = row("attention", (), 0.1, 0.1, 3)
+    best = recommended([failing, sound, attention], "no")
+    assert best is not None
+    assert best["explanation"] == "leave_one_out"
+    assert recommendation([failing, attention], "no") == (
+        "Attention passes 0 of 4 tests; LIME beats random words, but points at the wrong words of "
+        "texts predicted 'spam': show none of it."
+    )
+    (step,) = next_steps(answers(), "no", 50, {"explanation_ranking": [failing, attention]})
+    assert step.command == ""

@@ -43,6 +43,7 @@ def explanation_table(results: Results) -> dict[str, Any] | None:
             "cells": [_cell(row, name) for name in known],
             "passed": f"{row['passed']} of {len(TESTS)}",
             "beats_random": row["beats_random"],
+            "fails_for": describe_group(group) if (group := row.get("failing_class")) else "",
             "seconds": MISSING if row["seconds"] is None else seconds_text(row["seconds"]),
         }
         for row in ranking

@@ -54,7 +54,7 @@ class ExplanationTest:
 
 
 _POINTS = Question.POINTS.thresholds
-_PLACE = _POINTS[TOP_WORDS_CONTRAST]
+PLACE_THRESHOLDS = _POINTS[TOP_WORDS_CONTRAST]
 _KEPT = Question.STABLE.thresholds[TOP_WEIGHT_KEPT]
 
 TESTS = (
@@ -64,7 +64,7 @@ TESTS = (
         "words found (1)",
         "top_words",
         "comprehensiveness",
-        _PLACE,
+        PLACE_THRESHOLDS,
     ),
     ExplanationTest(
         "sufficiency",
@@ -72,7 +72,7 @@ TESTS = (
         "the best words found (1)",
         "top_words",
         "sufficiency",
-        _PLACE,
+        PLACE_THRESHOLDS,
     ),
     ExplanationTest(
         "polarity",

@@ -10,6 +10,7 @@ import pandas as pd
 
 from attnaudit.core.errors import InputError
 from attnaudit.results.explanation_tests import POINTING, TESTS
+from attnaudit.results.groups import describe_group
 from attnaudit.results.questions import NO, YES
 
 _SPELLED = {
@@ -74,8 +75,20 @@ def recommended(ranking: Sequence[Mapping[str, Any]], decision: str) -> Mapping[
 
 
 def may_be_shown(row: Mapping[str, Any]) -> bool:
-    """Whether an explanation is offered: it beats random words and passes one of `POINTING`."""
-    return bool(row["beats_random"]) and any(row["tests"].get(key) == YES for key in POINTING)
+    """Whether an explanation is offered.
+
+    It beats random words, passes one of `POINTING`, and fails for no predicted class (which
+    rankings of earlier versions do not say).
+    """
+    return bool(row["beats_random"]) and not _objection(row)
+
+
+def _objection(row: Mapping[str, Any]) -> str:
+    """Why an explanation that beats random words is not offered; empty if it is."""
+    if not any(row["tests"].get(key) == YES for key in POINTING):
+        return f"passes neither {' nor '.join(POINTING)}"
+    group = row.get("failing_class", "")
+    return f"points at the wrong words of {describe_group(group)}" if group else ""
 
 
 def _cost_of_choice(row: Mapping[str, Any]) -> tuple[bool, float, float, bool, float]:
@@ -107,17 +120,17 @@ def recommendation(ranking: Sequence[Mapping[str, Any]], decision: str) -> str:
     if best is None:
         tried = "of what was tried, nothing to show instead beats random words"
         return f"{start}; {tried}: show none of it."
-    neither = f"neither {' nor '.join(POINTING)}"
+    objection = _objection(best)
     if best is attention:
-        alone = "" if may_be_shown(best) else f", and it passes {neither}"
-        return f"{start}; no other explanation does better{alone}."
-    name, also = spelled(best["explanation"]), best["passed"] == attention["passed"]
+        also = f", and it {objection}" if objection else ""
+        return f"{start}; no other explanation does better{also}."
+    name = spelled(best["explanation"])
     if not best["passed"]:
         return f"{start}; {name} beats random words, but passes none of them."
-    if not may_be_shown(best):
-        return f"{start}; {name} beats random words, but passes {neither}: show none of it."
+    if objection:
+        return f"{start}; {name} beats random words, but {objection}: show none of it."
     cost = "" if best["seconds"] is None else f", at {seconds_text(best['seconds'])} per text"
-    passed = f"{best['passed']}{', too' if also else ''}"
+    passed = f"{best['passed']}{', too' if best['passed'] == attention['passed'] else ''}"
     return f"{start}; {name} passes {passed}{cost}: show that instead."
 
 
