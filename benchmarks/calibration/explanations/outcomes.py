@@ -17,6 +17,7 @@ from benchmarks.calibration.explanations.planted import PLANTED
 from benchmarks.calibration.outcomes import tabulate, wilson
 from benchmarks.calibration.truth import NO, NOT_YES, YES
 
+from attnaudit.measures import EXPLANATIONS
 from attnaudit.results.explanation_tests import TEST_RULES, TESTS
 
 HALVES = ("fit", "held out")
@@ -47,6 +48,11 @@ def explanation_errors(answers: pd.DataFrame) -> pd.DataFrame:
         counted = tabulate(part)
         lines.append(counted[counted["half"] != "all"].assign(explanation=name))
     table = pd.concat(lines, ignore_index=True)
+    order = [*EXPLANATIONS, *PLANTED, USUAL, BY_CONSTRUCTION]
+    place = {name: index for index, name in enumerate(order)}
+    table = table.sort_values(
+        "explanation", key=lambda names: names.map(lambda name: place.get(name, -1)), kind="stable"
+    )
     kept = ["explanation", "question", "texts", "half", "truth_yes", "truth_no", "truth_open"]
     kept += [f"{name}{end}" for name in _COLUMNS for end in ("_count", "", "_low", "_high")]
     passing = {"yes": "pass", "no": "fail"}

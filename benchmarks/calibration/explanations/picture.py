@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from attnaudit.results.recommendation import spelled
 
+_LEAST = 5  # models, for a rate to be drawn
 _WRONG, _FOOLED, _MISSED = "#D55E00", "#CC79A7", "#0072B2"
 
 
@@ -48,15 +49,16 @@ def draw(
         chosen = (errors["half"] == half) & (errors["texts"] == TEXTS)
         of = errors[chosen & (errors["question"] == SHOWN)].iloc[::-1]
         rows = range(len(of))
-        for shift, name, colour, mark, words in (
-            (0.12, "false_pass", _WRONG, "o", "would be offered alone, not faithful"),
-            (-0.12, "false_fail", _MISSED, "s", "would not be offered, faithful"),
+        for shift, name, cases, colour, mark, words in (
+            (0.12, "false_pass", "truth_no", _WRONG, "o", "would be offered alone, not faithful"),
+            (-0.12, "false_fail", "truth_yes", _MISSED, "s", "would not be offered, faithful"),
         ):
             at = [row + shift for row in rows]
-            right.plot(of[name], at, color=colour, marker=mark, markersize=4, ls="", label=words)
-            right.hlines(at, of[f"{name}_low"], of[f"{name}_high"], color=colour, lw=0.8)
+            rates = of.where(of[cases] >= _LEAST)
+            right.plot(rates[name], at, color=colour, marker=mark, markersize=4, ls="", label=words)
+            right.hlines(at, rates[f"{name}_low"], rates[f"{name}_high"], color=colour, lw=0.8)
         right.set_yticks(list(rows), [spelled(name) for name in of["explanation"]])
-        right.set_xlim(-0.02, 1.02)
+        right.set_xlim(-0.01, 0.52)
         right.set_xlabel(f"share of models ({half}, {TEXTS} texts)")
         right.legend(frameon=False)
         for panel in (left, right):

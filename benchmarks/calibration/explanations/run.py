@@ -1,7 +1,7 @@
 """Audit the explanations of every model of the zoo, and keep what their ranking is made of.
 
     python -m benchmarks.calibration.explanations.run --out FOLDER [--jobs 2] [--texts 50 200]
-        [--only NAME …]
+        [--only NAME …] [--unseen]
 
 Per model, FOLDER/NAME gets explanations_truth.json, and per number of texts n:
 explanations_n.parquet (the summary of the tests), contrast_n.parquet (what the ranking compares,
@@ -30,6 +30,8 @@ from benchmarks.calibration.run import (
     split_texts,
     write_json,
 )
+from benchmarks.calibration.unseen import unseen
+from benchmarks.calibration.unseen_second import unseen_second
 from benchmarks.calibration.zoo import zoo
 
 import attnaudit
@@ -111,7 +113,7 @@ def _run_named(task: Task) -> str:
     """Run one model by its name: models themselves cannot be sent to another process."""
     name, folder, sizes = task
     torch.set_num_threads(1)
-    entry = next(entry for entry in zoo() if entry.name == name)
+    entry = next(entry for entry in (*zoo(), *unseen(), *unseen_second()) if entry.name == name)
     return run_entry(entry, folder / name, sizes)
 
 
@@ -121,8 +123,13 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--texts", type=int, nargs="*", default=list(SIZES))
     parser.add_argument("--only", nargs="+", default=[], help="beginnings of model names")
+    parser.add_argument(
+        "--unseen",
+        action="store_true",
+        help="the models of unseen.py and unseen_second.py, which no rule was chosen on",
+    )
     options = parser.parse_args()
-    names = chosen_names(zoo(), options.only)
+    names = chosen_names([*unseen(), *unseen_second()] if options.unseen else zoo(), options.only)
     run_tasks(
         _run_named, [(name, options.out, tuple(options.texts)) for name in names], options.jobs
     )
