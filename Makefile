@@ -44,13 +44,19 @@ bench: $(READY)
 bench-more: $(READY)
 	for each in benchmarks/*.py; do echo "$$each"; $(BIN)/python $$each; done
 
-# How often the card errs on models of known truth; continues where it was interrupted.
+# How often cards and recommended explanations err on models of known truth; continues where it was
+# interrupted.
 JOBS ?= 2
 calibrate: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.calibration.run --out build/calibration --jobs $(JOBS)
 	$(BIN)/python -m benchmarks.calibration.evaluate build/calibration \
 		--to benchmarks/calibration/results --document docs/card.md \
 		--rates src/attnaudit/results/error_rates.json
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.calibration.explanations.run \
+		--out build/calibration --jobs $(JOBS)
+	$(BIN)/python -m benchmarks.calibration.explanations.evaluate build/calibration \
+		--to benchmarks/calibration/results --document docs/explanations.md \
+		--rates src/attnaudit/results/explanation_error_rates.json
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.calibration.citations.run --out build/calibration \
 		--document docs/card.md docs/language_models.md \
 		--rates src/attnaudit/results/citation_error_rates.json

@@ -34,11 +34,20 @@ def write_document(
     questions : in the order of the table; "verdict" is among them.
     unit : what the numbers of texts count.
     """
+    parts = [_confusion(answers, unit), _rates(errors, questions, unit)]
+    replace_between(path, marks, "\n\n".join(parts))
+
+
+def replace_between(path: Path, marks: tuple[str, str], body: str) -> None:
+    """Replace what stands between two marks of a document, which must have both."""
     begin, end = marks
     text = path.read_text(encoding="utf-8")
+    if begin not in text or end not in text:
+        raise ValueError(
+            f"{path} must have the lines {begin!r} and {end!r}; put them where the tables belong."
+        )
     before, _, rest = text.partition(begin)
     _, _, after = rest.partition(end)
-    body = "\n\n".join([_confusion(answers, unit), _rates(errors, questions, unit)])
     path.write_text(f"{before}{begin}\n{body}\n{end}{after}", encoding="utf-8")
 
 

@@ -15,6 +15,7 @@ import argparse
 import json
 import multiprocessing
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from benchmarks.calibration.zoo import zoo
 
 from attnaudit.core.contract import AttentionModel, Batch
 
+Task = tuple[str, Path, tuple[int, ...]]  # name of a model, folder, numbers of texts
 SIZES = (20, 50, 200, 1000)
 TRUTH_TEXTS = 100
 _BATCH = 250
@@ -52,7 +54,7 @@ def run_entry(entry: Entry, folder: Path, sizes: tuple[int, ...] = SIZES) -> str
         texts = entry.corpus.texts(TRUTH_TEXTS, seed=0, name="truth")
         found = truth_of_model(truth_of_texts(model, texts))
         seconds = time.process_time() - started
-        _write(truth_file, {**_known(entry), **asdict(found), "seconds": round(seconds, 2)})
+        write_json(truth_file, {**_known(entry), **asdict(found), "seconds": round(seconds, 2)})
     for size in sizes:
         # Written last, so that it stands for all files of this size.
         if not (folder / f"card_{size}.json").exists():
@@ -64,14 +66,15 @@ def run_entry(entry: Entry, folder: Path, sizes: tuple[int, ...] = SIZES) -> str
 def _audit(model: AttentionModel, entry: Entry, folder: Path, size: int) -> None:
     started = time.process_time()
     texts = entry.corpus.texts(size, seed=size, name="audit")
-    results = card_audit(model, _split(texts))
+    results = card_audit(model, split_texts(texts))
     results.summaries.to_parquet(folder / f"summary_{size}.parquet")
     seconds = round(time.process_time() - started, 2)
-    _write(folder / f"about_{size}.json", {**results.about, "calibration_seconds": seconds})
-    _write(folder / f"card_{size}.json", results.card().as_dict())
+    write_json(folder / f"about_{size}.json", {**results.about, "calibration_seconds": seconds})
+    write_json(folder / f"card_{size}.json", results.card().as_dict())
 
 
-def _split(texts: Batch) -> list[Batch]:
+def split_texts(texts: Batch) -> list[Batch]:
+    """Return the texts in batches."""
     return [texts.rows(part) for part in torch.arange(len(texts)).split(_BATCH)]
 
 
@@ -87,13 +90,14 @@ def _known(entry: Entry) -> dict[str, Any]:
     return known | judged
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a file whole or not at all."""
     unfinished = path.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(content, indent=1), encoding="utf-8")
     unfinished.replace(path)
 
 
-def _run_named(task: tuple[str, Path, tuple[int, ...]]) -> str:
+def _run_named(task: Task) -> str:
     """Run one model by its name: models themselves cannot be sent to another process."""
     name, folder, sizes = task
     torch.set_num_threads(1)
@@ -116,12 +120,24 @@ def main() -> None:
     )
     options = parser.parse_args()
     entries = [*unseen(), *unseen_second()] if options.unseen else zoo()
-    # The half that the error rates are of comes first, in case the run is interrupted.
+    names = chosen_names(entries, options.only)
+    tasks = [(name, options.out, tuple(options.texts)) for name in names]
+    run_tasks(_run_named, tasks, options.jobs)
+
+
+def chosen_names(entries: Sequence[Entry], beginnings: Sequence[str]) -> list[str]:
+    """Return the names that begin so; the half that the error rates are of comes first.
+
+    An interrupted run then has that half.
+    """
     names = [entry.name for entry in sorted(entries, key=lambda entry: entry.half != "held out")]
-    chosen = [name for name in names if name.startswith(tuple(options.only) or "")]
-    tasks = [(name, options.out, tuple(options.texts)) for name in chosen]
-    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        for number, line in enumerate(pool.imap_unordered(_run_named, tasks), 1):
+    return [name for name in names if name.startswith(tuple(beginnings) or "")]
+
+
+def run_tasks(run_task: Callable[[Task], str], tasks: Sequence[Task], jobs: int) -> None:
+    """Run every task in one of `jobs` processes, and print what it returns."""
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+        for number, line in enumerate(pool.imap_unordered(run_task, tasks), 1):
             print(f"{number}/{len(tasks)} {line}", flush=True)
 
 

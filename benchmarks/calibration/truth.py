@@ -135,28 +135,17 @@ def _worth_of_nothing(model: AttentionModel, record: Record) -> float:
 def _truth_of_text(model: AttentionModel, batch: Batch) -> TextTruth:
     record = model.read(batch)
     shown = record.alpha[0].double().mean(0)[record.content[0]].numpy()
-    count = math.ceil(len(shown) / SHOWN)
-    weights = share_shown(shown, count)
+    values, worth = game_of_text(model, record)
     removed = kept = math.nan
-    if len(shown) <= MAX_EXACT:
-        worth = worth_of_sets(model, record, subsets(len(shown)))
-        values = shapley_values(worth)
-        removed, kept = best_sets(worth, weights, count)
-    else:
-        values = sampled_shapley_values(
-            lambda keep: worth_of_sets(model, record, keep),
-            len(shown),
-            ORDERS,
-            derive(0, "calibration", *batch.example_id),
-        )
-    positive = np.maximum(values, 0.0)
-    best = np.sort(positive)[-count:].sum()
+    if worth is not None:
+        count = math.ceil(len(shown) / SHOWN)
+        removed, kept = best_sets(worth, share_shown(shown, count), count)
     effect, flips = _swaps(model, record)
-    is_defined = best > 1e-9
+    capture, chance = capture_of(values, shown)
     return TextTruth(
         predicted=int(record.predicted[0]),
-        capture=float(positive @ weights / best) if is_defined else math.nan,
-        chance=float(positive.mean() * count / best) if is_defined else math.nan,
+        capture=capture,
+        chance=chance,
         effect=effect,
         flips=flips,
         removed=removed,
@@ -165,8 +154,50 @@ def _truth_of_text(model: AttentionModel, batch: Batch) -> TextTruth:
     )
 
 
+def game_of_text(model: AttentionModel, record: Record) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the Shapley values (N,) of the words of one text, and the worth of all sets (2^N,).
+
+    Of more than `MAX_EXACT` words the values are estimated, and the worth of all sets is None.
+    """
+    words = int(record.content[0].sum())
+    if words <= MAX_EXACT:
+        worth = worth_of_sets(model, record, subsets(words))
+        return shapley_values(worth), worth
+    values = sampled_shapley_values(
+        lambda keep: worth_of_sets(model, record, keep),
+        words,
+        ORDERS,
+        derive(0, "calibration", *record.batch.example_id),
+    )
+    return values, None
+
+
+def capture_of(values: np.ndarray, shown: np.ndarray) -> tuple[float, float]:
+    """Return `capture` and `chance` of any scores of the words of a text.
+
+    Parameters
+    ----------
+    values : (N,) Shapley values.
+    shown : (N,) scores; the ⌈N / 5⌉ highest are shown. `capture` is NaN if one is.
+
+    Examples
+    --------
+    >>> capture_of(np.array([3.0, 1.0, -1.0]), np.array([0.1, 0.9, 0.0]))
+    (0.3333333333333333, 0.4444444444444444)
+    """
+    count = math.ceil(len(shown) / SHOWN)
+    positive = np.maximum(values, 0.0)
+    best = np.sort(positive)[-count:].sum()
+    if best <= 1e-9:
+        return math.nan, math.nan
+    chance = float(positive.mean() * count / best)
+    if np.isnan(shown).any():
+        return math.nan, chance
+    return float(positive @ share_shown(shown, count) / best), chance
+
+
 def share_shown(shown: np.ndarray, count: int) -> np.ndarray:
-    """Return how much of each word (N,) is among the `count` most attended; ties share a place.
+    """Return how much of each word (N,) is among the `count` highest; ties share a place.
 
     Examples
     --------
@@ -174,8 +205,9 @@ def share_shown(shown: np.ndarray, count: int) -> np.ndarray:
     [1.0, 0.5, 0.5, 0.0]
     """
     last = np.sort(shown)[-count]
-    above = shown > last * (1 + 1e-9)
-    tied = ~above & (shown >= last * (1 - 1e-9))
+    rounding = 1e-9 * abs(last)
+    above = shown > last + rounding
+    tied = ~above & (shown >= last - rounding)
     return above + tied * (count - above.sum()) / tied.sum()
 
 

@@ -18,6 +18,7 @@ from attnaudit.results.store import load_results
 from tiny_transformers import TEXTS, tiny
 
 FEW = ("top_words", "polarity")
+RANKING = "explanation_ranking"
 
 
 @cache
@@ -53,7 +54,7 @@ def test_on_a_model_whose_attention_is_one_word_off_attention_does_not_beat_rand
     assert loo["plausibility"] == 1 > attention["plausibility"]
     step, command = results.card().steps[0]
     assert step.startswith("Attention passes 2 of 4 tests and does not beat random words; ")
-    assert step.endswith(": show that instead.")
+    assert ": show that instead. On models of known truth, an explanation recommended" in step
     assert command.startswith('results.to_heatmaps("heatmaps.html", explanation=')
 
 
@@ -102,6 +103,32 @@ def test_numbers_are_those_of_the_audits_that_judge_attention() -> None:
         if audit_name == "top_words":
             assert own["relative"] >= compared_line["relative"] - 1e-6
             assert own["relative"] == pytest.approx(compared_line["relative"], abs=0.05)
+
+
+def test_an_explanation_of_one_class_only_fails_for_the_other() -> None:
+    """Right for texts that are given one class, and the reverse for the others."""
+
+    def one_sided(model: Any, record: Any, seed: int) -> Tensor:
+        score = MEASURES["leave_one_out"](model, record, seed)
+        return torch.where(record.predicted[:, None] == 0, score, -score)
+
+    results = audit(
+        Glass("oracle"),
+        glass_batch(),
+        audits=FEW,
+        explanations={"one_sided": one_sided, "leave_one_out": "leave_one_out"},
+        class_names=["good", "bad"],
+        show_progress=False,
+    )
+    found = {row["explanation"]: row["failing_class"] for row in results.about[RANKING]}
+    assert found.pop("random")
+    assert found == {"attention": "", "leave_one_out": "", "one_sided": "bad"}
+    (line,) = (
+        line
+        for line in results.summary("bad").itertuples()
+        if (line.audit, line.metric, line.measure) == ("top_words", "contrast", "one_sided")
+    )
+    assert line.relative_high < 0.35
 
 
 def test_a_worse_attention_has_a_lower_place() -> None:

@@ -10,6 +10,7 @@ import pytest
 MODULES = (
     "corpus",
     "entry",
+    "explanations.truth",
     "handmade",
     "labels",
     "outcomes",

@@ -12,6 +12,7 @@ import torch
 
 from attnaudit.results.audit_command import audit_command
 from attnaudit.results.card import Answer, Finding
+from attnaudit.results.explanation_tests import TESTS
 from attnaudit.results.next_steps import next_steps, texts_needed
 from attnaudit.results.questions import Question, Thresholds
 from attnaudit.results.recommendation import recommendation, recommended
@@ -76,13 +77,19 @@ def test_an_open_number_of_a_sampling_audit_asks_for_more_texts_of_that_audit() 
     assert "The data has 120: add more." in next_steps(given, "partly", 100, about)[1].text
 
 
-def test_what_passes_no_test_is_not_exported() -> None:
-    row = {"explanation": "attention", "rank": 1, "seconds": 0.1, "beats_random": True}
-    for passed in (0, 1):
-        about = {"explanation_ranking": [{**row, "passed": passed}]}
-        step = next_steps(answers(), "partly", 50, about)[0]
-        assert step.text.startswith(f"Attention passes {passed} of 4 tests")
-        assert bool(step.command) == bool(passed)
+@pytest.mark.parametrize(
+    ("passed", "is_offered"),
+    [((), False), (("polarity", "stability"), False), (("sufficiency",), True)],
+)
+def test_what_does_not_point_at_the_words_that_count_is_not_exported(
+    passed: tuple[str, ...], is_offered: bool
+) -> None:
+    about = {"explanation_ranking": [row("attention", passed, 0.1, 0.1)]}
+    step = next_steps(answers(), "partly", 50, about)[0]
+    assert step.text.startswith(f"Attention passes {len(passed)} of 4 tests")
+    assert bool(step.command) == is_offered
+    assert ("an explanation recommended so was wrong in" in step.text) == is_offered
+    assert ("it passes neither comprehensiveness nor sufficiency" in step.text) != is_offered
 
 
 def test_after_a_no_more_texts_are_not_asked_for() -> None:
@@ -98,10 +105,17 @@ def test_commands_repeat_options_and_go_to_another_folder() -> None:
     )
 
 
-def row(name: str, passed: int, place_low: float, seconds: float, rank: int = 1) -> dict[str, Any]:
+ALL_TESTS = tuple(test.key for test in TESTS)
+NOT_POINTING = ("polarity", "stability")
+
+
+def row(
+    name: str, passed: tuple[str, ...], place_low: float, seconds: float, rank: int = 1
+) -> dict[str, Any]:
     return {
         "explanation": name,
-        "passed": passed,
+        "passed": len(passed),
+        "tests": {key: "yes" if key in passed else "partly" for key in ALL_TESTS},
         "beats_random": place_low > 0,
         "rank": rank,
         "seconds": seconds,
@@ -109,18 +123,56 @@ def row(name: str, passed: int, place_low: float, seconds: float, rank: int = 1)
 
 
 def test_nothing_is_recommended_that_does_not_beat_random_words() -> None:
-    ranking = [row("lime", 4, -0.1, 1.0), row("attention", 1, -0.2, 0.1, 2)]
+    ranking = [row("lime", ALL_TESTS, -0.1, 1.0), row("attention", ("polarity",), -0.2, 0.1, 2)]
     assert recommended(ranking, "partly") is None
     assert recommendation(ranking, "partly").endswith("beats random words: show none of it.")
 
 
 def test_of_tied_ones_the_cheapest_is_recommended() -> None:
     ranking = [
-        row("lime", 4, 0.4, 2.0),
-        row("leave_one_out", 4, 0.3, 0.9),
-        row("attention", 2, 0.1, 0.1, 3),
+        row("lime", ALL_TESTS, 0.4, 2.0),
+        row("leave_one_out", ALL_TESTS, 0.3, 0.9),
+        row("attention", NOT_POINTING, 0.1, 0.1, 3),
     ]
     assert recommendation(ranking, "no") == (
         "Attention passes 2 of 4 tests; leave-one-out passes 4, at 0.90 s per text: show that "
         "instead."
     )
+
+
+def test_tests_that_ask_nothing_about_the_words_do_not_outweigh_one_that_does() -> None:
+    ranking = [
+        row("lime", NOT_POINTING, 0.4, 2.0),
+        row("leave_one_out", ("sufficiency",), 0.3, 0.9),
+        row("attention", (), 0.1, 0.1, 3),
+    ]
+    best = recommended(ranking, "no")
+    assert best is not None
+    assert best["explanation"] == "leave_one_out"
+
+
+def test_what_beats_random_words_and_passes_no_test_about_them_is_named_and_not_recommended() -> (
+    None
+):
+    ranking = [row("lime", NOT_POINTING, 0.4, 2.0), row("attention", (), 0.1, 0.1, 3)]
+    assert recommendation(ranking, "no") == (
+        "Attention passes 0 of 4 tests; LIME beats random words, but passes neither "
+        "comprehensiveness nor sufficiency: show none of it."
+    )
+    (step,) = next_steps(answers(), "no", 50, {"explanation_ranking": ranking})
+    assert step.command == ""
+
+
+def test_what_fails_for_a_class_is_not_recommended_before_what_does_not() -> None:
+    failing = {**row("lime", ALL_TESTS, 0.4, 2.0), "failing_class": "spam"}
+    sound = row("leave_one_out", ("sufficiency",), 0.3, 0.9, 2)
+    attention = row("attention", (), 0.1, 0.1, 3)
+    best = recommended([failing, sound, attention], "no")
+    assert best is not None
+    assert best["explanation"] == "leave_one_out"
+    assert recommendation([failing, attention], "no") == (
+        "Attention passes 0 of 4 tests; LIME beats random words, but points at the wrong words of "
+        "texts predicted 'spam': show none of it."
+    )
+    (step,) = next_steps(answers(), "no", 50, {"explanation_ranking": [failing, attention]})
+    assert step.command == ""

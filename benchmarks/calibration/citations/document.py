@@ -12,5 +12,5 @@ QUESTIONS = ("verdict", "uses_sources", "cites_used", "follows_source")
 
 
 def write_tables(answers: pd.DataFrame, errors: pd.DataFrame, path: Path) -> None:
-    """Replace the tables of a document, if it has the marks."""
+    """Replace the tables between the marks of a document."""
     write_document(answers, errors, path, marks=MARKS, questions=QUESTIONS, unit="questions")

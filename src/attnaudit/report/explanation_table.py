@@ -8,6 +8,7 @@ from attnaudit.results.explanation_tests import TESTS
 from attnaudit.results.groups import ALL, describe_group
 from attnaudit.results.number_formats import MISSING, number
 from attnaudit.results.recommendation import seconds_text, spelled
+from attnaudit.results.reliability import recommendation_reliability
 from attnaudit.results.results import Results
 
 _COLUMNS = {
@@ -27,7 +28,8 @@ def explanation_table(results: Results) -> dict[str, Any] | None:
     dict
         columns: (name, meaning) of each; rows: one dict per explanation with the text and the
         interval of each cell, and its answer if it is a test; groups: (name, place of each
-        explanation in the same order) of every group of texts.
+        explanation in the same order) of every group of texts; error_rates: how often what is
+        recommended by these tests is wrong.
     """
     ranking = results.about.get("explanation_ranking")
     if not ranking:
@@ -41,6 +43,7 @@ def explanation_table(results: Results) -> dict[str, Any] | None:
             "cells": [_cell(row, name) for name in known],
             "passed": f"{row['passed']} of {len(TESTS)}",
             "beats_random": row["beats_random"],
+            "fails_for": describe_group(group) if (group := row.get("failing_class")) else "",
             "seconds": MISSING if row["seconds"] is None else seconds_text(row["seconds"]),
         }
         for row in ranking
@@ -50,6 +53,7 @@ def explanation_table(results: Results) -> dict[str, Any] | None:
         "columns": [(name, _COLUMNS[name]) for name in known],
         "rows": rows,
         "groups": _groups(results, names),
+        "error_rates": recommendation_reliability(),
     }
 
 

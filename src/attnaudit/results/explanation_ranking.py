@@ -8,7 +8,7 @@ excludes 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ import pandas as pd
 import torch
 
 from attnaudit.results.audit_names import resolve_audit_name
-from attnaudit.results.explanation_tests import TESTS
-from attnaudit.results.groups import ALL
-from attnaudit.results.questions import YES
+from attnaudit.results.explanation_tests import PLACE_THRESHOLDS, TESTS
+from attnaudit.results.groups import ALL, class_of_group
+from attnaudit.results.questions import NO, YES
 from attnaudit.results.rows import one_line_per_metric
 from attnaudit.results.value_columns import ValueColumns
 from attnaudit.statistics import bootstrap
@@ -46,11 +46,18 @@ def rank_explanations(
     -------
     Per explanation: `explanation`, `rank`, `tied_with`; `place` and each of `TESTS` and `WITNESSES`
     with `…_low` and `…_high`; `tests` (answers by key), `passed`, `tested`, `beats_random`,
+    `failing_class` (the group of a predicted class in which its place is a no; empty if none is),
     `seconds` per text and `texts`, the number of texts that the place is from.
     """
     lines = _Lines(summaries)
+    classes = {
+        str(group): _Lines(summaries, str(group))
+        for group in summaries["group"].unique()
+        if class_of_group(str(group)) is not None
+    }
     rows = [
         _row(name, lines, about.get("seconds_per_text", {}))
+        | {"failing_class": _failing_class(name, classes)}
         for name in about["explanations"]
         if name not in about.get("measures_not_applicable", {})
     ]
@@ -93,10 +100,10 @@ def _order(row: dict[str, Any]) -> tuple[float, float, float]:
 
 
 class _Lines:
-    """The summary over all examples, found by audit, metric and measure."""
+    """The summary over the examples of a group, found by audit, metric and measure."""
 
-    def __init__(self, summaries: pd.DataFrame) -> None:
-        lines = one_line_per_metric(summaries[summaries["group"] == ALL])
+    def __init__(self, summaries: pd.DataFrame, group: str = ALL) -> None:
+        lines = one_line_per_metric(summaries[summaries["group"] == group])
         self._lines = {
             (str(line.audit), str(line.metric), str(line.measure)): line
             for line in lines.itertuples()
@@ -130,6 +137,18 @@ def _row(name: str, lines: _Lines, seconds: dict[str, float]) -> dict[str, Any]:
     known = "read" in seconds and name in seconds
     row["seconds"] = seconds["read"] + seconds[name] if known else None
     return row
+
+
+def _failing_class(name: str, classes: Mapping[str, _Lines]) -> str:
+    """The group of the class with the lowest place, if its whole interval is a no; or ""."""
+    failing: list[tuple[float, str]] = []
+    for group, lines in classes.items():
+        line = lines(*PLACE, name)
+        if line is None or math.isnan(line.relative_low) or math.isnan(line.relative_high):
+            continue
+        if PLACE_THRESHOLDS.judge(line.relative_low, line.relative_high)[0] == NO:
+            failing.append((float(line.relative), group))
+    return min(failing)[1] if failing else ""
 
 
 def _numbers(key: str, line: Any, *, relative: bool) -> dict[str, float | None]:

@@ -17,6 +17,10 @@ from attnaudit.results.questions import (
     Thresholds,
 )
 
+# The version of the tests and of what is recommended by them; the rates in
+# explanation_error_rates.json are of one version.
+TEST_RULES = 2
+
 
 @dataclass(frozen=True)
 class ExplanationTest:
@@ -50,7 +54,7 @@ class ExplanationTest:
 
 
 _POINTS = Question.POINTS.thresholds
-_PLACE = _POINTS[TOP_WORDS_CONTRAST]
+PLACE_THRESHOLDS = _POINTS[TOP_WORDS_CONTRAST]
 _KEPT = Question.STABLE.thresholds[TOP_WEIGHT_KEPT]
 
 TESTS = (
@@ -60,7 +64,7 @@ TESTS = (
         "words found (1)",
         "top_words",
         "comprehensiveness",
-        _PLACE,
+        PLACE_THRESHOLDS,
     ),
     ExplanationTest(
         "sufficiency",
@@ -68,7 +72,7 @@ TESTS = (
         "the best words found (1)",
         "top_words",
         "sufficiency",
-        _PLACE,
+        PLACE_THRESHOLDS,
     ),
     ExplanationTest(
         "polarity",
@@ -87,3 +91,7 @@ TESTS = (
         Thresholds(_KEPT.yes, _KEPT.no),
     ),
 )
+
+# The tests of whether the words are those the model uses. The others alone say nothing of it: most
+# words of a text are not against the decision, and scores that never change are stable.
+POINTING = ("comprehensiveness", "sufficiency")

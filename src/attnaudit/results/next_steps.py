@@ -10,7 +10,8 @@ from attnaudit.results.audit_command import audit_command
 from attnaudit.results.audit_names import bare
 from attnaudit.results.card import Answer, Finding
 from attnaudit.results.questions import DECIDING, NO, PARTLY, UNKNOWN, YES, Question, Thresholds
-from attnaudit.results.recommendation import recommendation, recommended
+from attnaudit.results.recommendation import may_be_shown, recommendation, recommended
+from attnaudit.results.reliability import recommendation_reliability
 
 _MOST = 100_000  # texts; beyond, a number lies on its threshold for all practical purposes
 _MARGIN = 1.1  # the interval after as many texts as are computed would just touch the threshold
@@ -59,14 +60,15 @@ def _instead(
     ranking: Sequence[Mapping[str, Any]] = about.get("explanation_ranking", ())
     if ranking:
         best = recommended(ranking, decision)
-        command = ""
-        if best is not None and best["passed"]:
+        command = reliability = ""
+        if best is not None and may_be_shown(best):
+            reliability = recommendation_reliability()
             name = best["explanation"]
             command = f'results.to_heatmaps("heatmaps.html", explanation="{name}")'
             if call is not None:
                 out = call.get("out") or "audit"
                 command = f"attnaudit heatmaps {out} --explanation {name} --out heatmaps.html"
-        yield Step(recommendation(ranking, decision), command)
+        yield Step(f"{recommendation(ranking, decision)} {reliability}".rstrip(), command)
     elif decision in (NO, PARTLY):
         command = 'attnaudit.audit(model, texts, explanations="all")'
         if call is not None:

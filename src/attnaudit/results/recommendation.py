@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 
 from attnaudit.core.errors import InputError
-from attnaudit.results.explanation_tests import TESTS
-from attnaudit.results.questions import NO
+from attnaudit.results.explanation_tests import POINTING, TESTS
+from attnaudit.results.groups import describe_group
+from attnaudit.results.questions import NO, YES
 
 _SPELLED = {
     "leave_one_out": "leave-one-out",
@@ -58,9 +59,10 @@ def stored_ranking(about: Mapping[str, Any]) -> pd.DataFrame:
 def recommended(ranking: Sequence[Mapping[str, Any]], decision: str) -> Mapping[str, Any] | None:
     """The explanation to show: of those that beat random words, the one that passes most tests.
 
-    Of several, the best rank; of tied ones attention, if its card is not a no, or else the
-    cheapest. If the card of attention is a no, nothing made of attention is recommended. None if
-    none beats random words.
+    One that `may_be_shown` comes before one that may not. Of several, the best rank; of tied ones
+    attention, if its card is not a no, or else the cheapest. If the card of attention is a no,
+    nothing made of attention is recommended. None if none beats random words; whether the best of
+    those that do may be shown is asked by the caller, who says so otherwise.
     """
     candidates = [
         row
@@ -72,11 +74,28 @@ def recommended(ranking: Sequence[Mapping[str, Any]], decision: str) -> Mapping[
     return min(candidates, key=_cost_of_choice, default=None)
 
 
-def _cost_of_choice(row: Mapping[str, Any]) -> tuple[float, float, bool, float]:
+def may_be_shown(row: Mapping[str, Any]) -> bool:
+    """Whether an explanation is offered.
+
+    It beats random words, passes one of `POINTING`, and fails for no predicted class (which
+    rankings of earlier versions do not say).
+    """
+    return bool(row["beats_random"]) and not _objection(row)
+
+
+def _objection(row: Mapping[str, Any]) -> str:
+    """Why an explanation that beats random words is not offered; empty if it is."""
+    if not any(row["tests"].get(key) == YES for key in POINTING):
+        return f"passes neither {' nor '.join(POINTING)}"
+    group = row.get("failing_class", "")
+    return f"points at the wrong words of {describe_group(group)}" if group else ""
+
+
+def _cost_of_choice(row: Mapping[str, Any]) -> tuple[bool, float, float, bool, float]:
     rank = math.inf if row["rank"] is None else row["rank"]
     seconds = math.inf if row["seconds"] is None else row["seconds"]
     is_other = row["explanation"] != "attention"
-    return -row["passed"], rank, is_other, seconds
+    return not may_be_shown(row), -row["passed"], rank, is_other, seconds
 
 
 def recommendation(ranking: Sequence[Mapping[str, Any]], decision: str) -> str:
@@ -101,13 +120,17 @@ def recommendation(ranking: Sequence[Mapping[str, Any]], decision: str) -> str:
     if best is None:
         tried = "of what was tried, nothing to show instead beats random words"
         return f"{start}; {tried}: show none of it."
+    objection = _objection(best)
     if best is attention:
-        return f"{start}; no other explanation does better."
-    name, also = spelled(best["explanation"]), best["passed"] == attention["passed"]
+        also = f", and it {objection}" if objection else ""
+        return f"{start}; no other explanation does better{also}."
+    name = spelled(best["explanation"])
     if not best["passed"]:
         return f"{start}; {name} beats random words, but passes none of them."
+    if objection:
+        return f"{start}; {name} beats random words, but {objection}: show none of it."
     cost = "" if best["seconds"] is None else f", at {seconds_text(best['seconds'])} per text"
-    passed = f"{best['passed']}{', too' if also else ''}"
+    passed = f"{best['passed']}{', too' if best['passed'] == attention['passed'] else ''}"
     return f"{start}; {name} passes {passed}{cost}: show that instead."
 
 

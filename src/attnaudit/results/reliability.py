@@ -1,4 +1,4 @@
-"""How often the card errs, as measured on models of known truth (`make calibrate`)."""
+"""How often cards and recommendations err, measured on models of known truth (`make calibrate`)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from attnaudit.results.explanation_tests import TEST_RULES
 from attnaudit.results.number_formats import percent
 from attnaudit.results.questions import CITATION, EXPLANATION
 
 # Written by benchmarks/calibration, next to this module: per kind of card.
 FILE, CITATION_FILE = "error_rates.json", "citation_error_rates.json"
+RECOMMENDATION_FILE = "explanation_error_rates.json"
 _FILES = {EXPLANATION: FILE, CITATION: CITATION_FILE}
 
 
@@ -29,7 +31,26 @@ def error_rates(kind: str = EXPLANATION) -> dict[str, Any]:
         Per kind of error ("false_yes", "false_no"), the number of `cases`, the `rate` and the ends
         of its 95 % interval, `low` and `high`.
     """
-    stored = files("attnaudit.results") / _FILES[kind]
+    return _stored(_FILES[kind])
+
+
+@cache
+def recommendation_rates() -> dict[str, Any]:
+    """The measured error rates of recommended explanations; empty if they were not measured.
+
+    Returns
+    -------
+    dict
+        As `error_rates`: "wrong" (a recommended explanation is not faithful), "fooled" (one is
+        recommended where only unfaithful ones were compared), "missed" (nothing is recommended
+        though one is faithful) and "drawn" (scores drawn at random are recommended, if nothing
+        else was compared). Of the numbers of texts, the one with the highest rate.
+    """
+    return _stored(RECOMMENDATION_FILE)
+
+
+def _stored(name: str) -> dict[str, Any]:
+    stored = files("attnaudit.results") / name
     return json.loads(stored.read_text(encoding="utf-8")) if stored.is_file() else {}
 
 
@@ -45,4 +66,19 @@ def reliability(rules: int, kind: str = EXPLANATION) -> str:
         f"(at most {percent(wrong_yes['high'], show_small=True)}) and no wrongly in "
         f"{percent(wrong_no['rate'], show_small=True)} "
         f"(at most {percent(wrong_no['high'], show_small=True)})."
+    )
+
+
+def recommendation_reliability() -> str:
+    """One sentence on how often a recommended explanation is wrong, or an empty text."""
+    rates = recommendation_rates()
+    if rates.get("rules") != TEST_RULES:
+        return ""
+    wrong, fooled = rates["wrong"], rates["fooled"]
+    return (
+        "On models of known truth, an explanation recommended so was wrong in "
+        f"{percent(wrong['rate'], show_small=True)} of cases "
+        f"(at most {percent(wrong['high'], show_small=True)}); where only wrong ones were "
+        f"compared, one was recommended in {percent(fooled['rate'], show_small=True)} "
+        f"(at most {percent(fooled['high'], show_small=True)})."
     )

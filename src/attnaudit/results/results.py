@@ -130,8 +130,9 @@ class Results(LazyParts):
         One line per explanation: `rank` and `tied_with`; `place`, between random words (0) and the
         best words found (1), `comprehensiveness`, `sufficiency`, `polarity`, `stability`,
         `agreement` (with leave-one-out) and `plausibility`, each with `_low` and `_high`, its 95 %
-        interval; `tests` (the answer to each of the four), `passed`, `beats_random`; `seconds` per
-        text.
+        interval; `tests` (the answer to each of the four), `passed`, `beats_random`,
+        `failing_class` (a predicted class for which it points at the wrong words, or ""); `seconds`
+        per text.
 
         Raises
         ------
