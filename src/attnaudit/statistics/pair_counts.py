@@ -54,13 +54,16 @@ def counted_pairs(x: np.ndarray, y: np.ndarray, real: np.ndarray) -> PairCounts:
     by_x, y_by_x = _sorted_pairs(x_ranks, y_ranks)
     joint = _ties(_starts(by_x, masked))
     every = n * (n - 1) / 2
-    untied = (every - ties.total(np.ones_like) / 2 for ties in (x_ties, y_ties, joint))
+    untied_x, untied_y, untied = (
+        every - ties.total(np.ones_like) / 2 for ties in (x_ties, y_ties, joint)
+    )
     distinct = int(x_ranks.max(initial=0)) + 1, int(y_ranks.max(initial=0)) + 1
     if distinct[0] * distinct[1] <= 4 * real.shape[1]:
         discordant = reversed_in_table(x_ranks, y_ranks, distinct)
     else:
         discordant = inversions(y_by_x)
-    return PairCounts(every, *untied, discordant.astype(np.float64), x_ties, y_ties)
+    discordant = discordant.astype(np.float64)
+    return PairCounts(every, untied_x, untied_y, untied, discordant, x_ties, y_ties)
 
 
 def _ranked(scores: np.ndarray, real: np.ndarray, masked: np.ndarray) -> tuple[np.ndarray, Ties]:

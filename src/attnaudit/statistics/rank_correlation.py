@@ -175,11 +175,11 @@ def _average_ranks(x: Tensor, mask: Tensor) -> Tensor:
 
 def _kendall(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
     """tau and p: (B,2)."""
-    scores = [score.detach().double().cpu().numpy() for score in (x, y)]
+    first, second = (score.detach().double().cpu().numpy() for score in (x, y))
     real = mask.cpu().numpy()
-    pairs = counted_pairs(*scores, real)
+    pairs = counted_pairs(first, second, real)
     undefined = (pairs.untied_x == 0) | (pairs.untied_y == 0)
-    for score in scores:
+    for score in (first, second):
         undefined |= (np.isnan(score) & real).any(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         tau = pairs.difference / np.sqrt(pairs.untied_x) / np.sqrt(pairs.untied_y)
