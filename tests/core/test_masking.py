@@ -165,3 +165,15 @@ def test_token_values_are_summed_into_their_items() -> None:
         [10.0, 0.0, 4.0],
         [0.0, 7.0, 0.0],
     ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 33])
+@pytest.mark.parametrize("some", [False, True])
+def test_many_probabilities_are_those_one_by_one(count: int, some: bool) -> None:
+    logits = 5 * torch.randn(6, count, 4, generator=torch.Generator().manual_seed(count))
+    classes = torch.tensor([True, False, True, True]).expand(6, 4) if some else None
+    probs = masking.many_probabilities(logits, classes)
+    expected = masking.probabilities(logits.double(), classes)
+    torch.testing.assert_close(probs, expected, rtol=1e-14, atol=1e-15)
+    if some:
+        assert (probs[..., 1] == 0).all()

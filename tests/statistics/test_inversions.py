@@ -1,55 +1,45 @@
-"""Pairs counted by two sorts, against comparisons of every pair and the weighted merge sort."""
+"""Reversed pairs by comparing and merging, and in a table, against a double loop."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-import torch
-from torch import Tensor
 
-from attnaudit.statistics import kendall
-from attnaudit.statistics.inversions import counted_pairs, inversions
-from attnaudit.statistics.pairs import compared_pairs, dense_ranks, pairs_of
+from attnaudit.statistics.inversions import inversions, reversed_in_table
 
 
-@pytest.mark.parametrize("items", [1, 2, 3, 8, 33, 100])
-def test_inversions_are_those_of_a_double_loop(items: int) -> None:
-    draw = torch.Generator().manual_seed(items)
-    listed = torch.rand(6, items, generator=draw).argsort(-1)
-    expected = [
-        sum(row[i] > row[j] for i in range(items) for j in range(i + 1, items))
-        for row in listed.tolist()
+def looped(first: np.ndarray, second: np.ndarray) -> list[int]:
+    """Pairs of items that differ in both numbers, in opposite ways."""
+    return [
+        int(np.sum((a[:, None] < a[None]) & (b[:, None] > b[None])))
+        for a, b in zip(first, second, strict=True)
     ]
-    assert inversions(listed).tolist() == expected
 
 
-def scores(kind: str, items: int) -> tuple[Tensor, Tensor, Tensor]:
-    draw = torch.Generator().manual_seed(items)
-    x, y = (torch.randn(12, items, generator=draw) for _ in range(2))
-    mask = torch.rand(12, items, generator=draw) < (1.0 if kind == "plain" else 0.7)
-    if kind == "tied":
-        x, y = (2 * x).round(), y.round()
-    if kind == "infinite":  # real scores that equal what stands in for masked ones
-        x[:, ::5], y[:, ::3] = torch.inf, torch.inf
-    return x, y, mask
+# Around the length from which lists are merged, 32, and its multiples by powers of 2.
+@pytest.mark.parametrize("items", [0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 100, 129, 700])
+@pytest.mark.parametrize("kind", ["permutation", "tied", "equal", "ascending", "descending"])
+def test_inversions_are_those_of_a_double_loop(items: int, kind: str) -> None:
+    draw = np.random.default_rng(items)
+    listed = {
+        "permutation": draw.random((6, items)).argsort(-1),
+        "tied": draw.integers(0, 1 + items // 4, (6, items)),
+        "equal": np.full((6, items), 7),
+        "ascending": np.broadcast_to(np.arange(items), (6, items)),
+        "descending": np.broadcast_to(np.arange(items)[::-1], (6, items)),
+    }[kind]
+    place = np.broadcast_to(np.arange(items), listed.shape)
+    for dtype in (np.int16, np.int32):
+        assert inversions(listed.astype(dtype)).tolist() == looped(place, listed)
 
 
-@pytest.mark.parametrize("kind", ["plain", "masked", "tied", "infinite"])
-@pytest.mark.parametrize("items", [41, 130])
-def test_counts_are_those_of_every_pair_and_of_weights_of_one(kind: str, items: int) -> None:
-    x, y, mask = scores(kind, items)
-    counted, x_ties, y_ties = counted_pairs(x, y, mask)
-    compared, x_compared, y_compared = compared_pairs(x, y, mask)
-    real = mask.double()
-    weighted = pairs_of(dense_ranks(x, mask), dense_ranks(y, mask), real, real)
-    for one, every, merged in zip(counted, compared, weighted, strict=True):
-        assert torch.equal(one, every)
-        assert torch.equal(one, merged)
-    assert (counted.discordant > 0).all()
-    for ties, expected in ((x_ties, x_compared), (y_ties, y_compared)):
-        torch.testing.assert_close(ties.total(lambda t: t - 2), expected.total(lambda t: t - 2))
+def test_inversions_of_a_long_list_backwards_are_all_pairs() -> None:
+    items = 70_001
+    assert inversions(np.arange(items, dtype=np.int32)[None, ::-1]) == items * (items - 1) // 2
 
 
-def test_no_text_has_no_tau() -> None:
-    none = torch.zeros(0, 50)
-    tau, p = kendall(none, none, none.bool())
-    assert tau.shape == p.shape == (0,)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (3, 4), (9, 2)])
+def test_table_counts_are_those_of_a_double_loop(shape: tuple[int, int]) -> None:
+    draw = np.random.default_rng(0)
+    first, second = (draw.integers(0, size, (6, 50)) for size in shape)
+    assert reversed_in_table(first, second, shape).tolist() == looped(first, second)

@@ -14,6 +14,7 @@ from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
 from attnaudit.core.memory_budget import rows_at_once
 from attnaudit.core.simplex import MOST_ITEMS
+from attnaudit.core.sorting import sort_in_place
 
 MOST_ORDERS = 120  # of an example, all rows together, that are decoded one by one: 5! in one row
 _PLACE_BITS = 9  # of a packed number; 54 are the draw's
@@ -92,11 +93,10 @@ def permuted(
     keys = randomness.keys_by_row(seed, "permutation", example_ids, rows).to(alpha.device)
     draws = randomness.bits_at(keys[:, None, :, None], number[:, None, None] * MOST_ITEMS + place)
     inside = place < lengths[:, None, :, None]
-    source = _order(torch.where(inside, draws, 1 << 53))
+    source = _order(torch.where(inside, draws, 1 << 53))  # the places outside stay last, in order
     few = number_of_orders(mask) <= MOST_ORDERS
     if bool(few.any()):
         source[few] = _listed(lengths[few], number, width)
-    source = torch.where(inside, source, place)
     target = real_first[:, None].expand(-1, count, -1, -1)
     shuffled = alpha.gather(-1, real_first)[:, None].expand(target.shape).gather(-1, source)
     return alpha[:, None].expand(-1, count, -1, -1).scatter(-1, target, shuffled)
@@ -105,17 +105,14 @@ def permuted(
 def _order(draws: Tensor) -> Tensor:
     """The places (…,W) of numbers below 2^53 or equal to it, by increasing number, then place.
 
-    Number and place are packed into one integer: NumPy sorts these several times as fast as torch
-    sorts numbers and places.
+    Number and place are packed into one integer, in the memory of the numbers: these are sorted
+    several times as fast as numbers with their places.
     """
     width = draws.shape[-1]
     if width > 1 << _PLACE_BITS:
         return draws.argsort(dim=-1, stable=True)
-    packed = (draws << _PLACE_BITS).bitwise_or_(torch.arange(width, device=draws.device))
-    if packed.device.type == "cpu":
-        packed.numpy().sort(axis=-1)
-    else:
-        packed = packed.sort(-1).values
+    packed = draws.bitwise_left_shift_(_PLACE_BITS)
+    packed = sort_in_place(packed.bitwise_or_(torch.arange(width, device=draws.device)))
     return packed.bitwise_and_((1 << _PLACE_BITS) - 1)
 
 

@@ -10,6 +10,7 @@ from attnaudit.audits.counterfactual import flipped, words_of
 from attnaudit.audits.declaration import NO_CEILING, NOT_NEGATIVE, SHARE, Metric, Values
 from attnaudit.core import masking
 from attnaudit.core.contract import Record
+from attnaudit.core.sorting import sort_in_place
 from attnaudit.measures.log_odds import log_odds
 
 
@@ -56,11 +57,11 @@ def changes(
         decoded = torch.ones_like(logits[..., 0], dtype=torch.bool)
     if complete is None:
         complete = torch.zeros_like(decoded[:, 0])
-    probs = masking.probabilities(logits, record.batch.classes)
-    tvd = statistics.tvd(probs, record.probs[:, None])
+    candidates = record.batch.classes
+    logits = logits.mT.contiguous().mT  # classes apart in memory, see many_probabilities
+    tvd = _change(logits, record)
     before = log_odds(record.logits.double()[:, None], record)
     odds = (log_odds(logits.double(), record) - before).abs()
-    candidates = record.batch.classes
     if logits.shape[-1] < 2 or candidates is not None:  # a single candidate has no odds
         several = logits.shape[-1] > 1 if candidates is None else candidates.sum(-1) > 1
         odds = odds.where(torch.as_tensor(several, device=odds.device).view(-1, 1), torch.nan)
@@ -94,9 +95,18 @@ def reach(record: Record) -> Tensor:
     on_marks = masking.fill(record.alpha[:, 0], record.mask[:, 0] & ~words).to(record.readout.dtype)
     marks = on_marks[:, None] @ record.readout
     of_words = (1 - on_marks.sum(-1))[:, None, None] * record.readout
-    probs = masking.probabilities(marks + of_words, record.batch.classes)
-    change = statistics.tvd(probs, record.probs[:, None])
+    change = _change(marks + of_words, record)
     return masking.fill(change, words, -1.0).amax(-1).where(words.any(-1), torch.nan)
+
+
+def _change(logits: Tensor, record: Record) -> Tensor:
+    """The TVD (B,K) of the predictions with logits (B,K,C) from that of the record."""
+    # As many copies of the record's: the last bit may depend on the place in a vector of numbers.
+    before, after = (
+        masking.many_probabilities(of, record.batch.classes)
+        for of in (record.logits[:, None].expand_as(logits), logits)
+    )
+    return statistics.tvd(after, before)
 
 
 def _median(values: Tensor, mask: Tensor) -> Tensor:
@@ -105,7 +115,7 @@ def _median(values: Tensor, mask: Tensor) -> Tensor:
     NaN if the mask is empty, or if a value within it is NaN.
     """
     count = mask.sum(-1, keepdim=True)
-    ordered = masking.fill(values, mask, torch.inf).sort(-1).values
+    ordered = sort_in_place(masking.fill(values.detach(), mask, torch.inf))
     middle = [ordered.gather(-1, place.clamp_min(0)) for place in ((count - 1) // 2, count // 2)]
     unknown = (values.isnan() & mask).any(-1) | (count[:, 0] == 0)
     return ((middle[0] + middle[1]) / 2)[:, 0].masked_fill(unknown, torch.nan)

@@ -18,11 +18,11 @@ def fill(values: Tensor, mask: Tensor, value: float = 0.0) -> Tensor:
     return torch.where(mask, values, torch.full_like(values, value))
 
 
-def softmax(scores: Tensor, mask: Tensor) -> Tensor:
-    """Softmax over the last dimension within mask; exactly 0 outside it and in an empty row."""
+def softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
+    """Softmax over a dimension within mask; exactly 0 outside it and in an empty row."""
     # The lowest finite number, not -inf: an empty row would give NaN, also in its gradient.
     filled = fill(scores, mask, torch.finfo(scores.dtype).min)
-    return fill(filled.softmax(-1), mask)
+    return fill(filled.softmax(dim), mask)
 
 
 def probabilities(logits: Tensor, classes: Tensor | None) -> Tensor:
@@ -30,6 +30,17 @@ def probabilities(logits: Tensor, classes: Tensor | None) -> Tensor:
     if classes is None:
         return logits.softmax(-1)
     return softmax(logits, _like(classes, logits))
+
+
+def many_probabilities(logits: Tensor, classes: Tensor | None) -> Tensor:
+    """As `probabilities`, of logits (B,K,C) with many K: in float64, the classes apart in memory.
+
+    Sums over a short last dimension take torch ten times as long.
+    """
+    by_class = logits.double().mT.contiguous()
+    if classes is None:
+        return by_class.softmax(1).mT
+    return softmax(by_class, classes[:, :, None], dim=1).mT
 
 
 def argmax(values: Tensor, mask: Tensor | None) -> Tensor:

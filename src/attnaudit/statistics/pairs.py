@@ -1,4 +1,4 @@
-"""Sums over pairs of items, without an (N,N) table unless N is small: for rank correlations.
+"""Sums over pairs of items, without an (N,N) table: for rank correlations.
 
 Untied pairs are counted by cumulative sums over ranks, discordant pairs by a merge sort (Knight
 1966), for all examples at once. Everywhere x, y are (B,N), mask is (B,N) bool with True = real;
@@ -56,37 +56,6 @@ class Pairs(NamedTuple):
     def difference(self) -> Tensor:
         """Concordant - discordant."""
         return self.untied_x + self.untied_y - self.untied - 2 * self.discordant
-
-
-class Ties(NamedTuple):
-    """How many items share each score, as (B,M): M ranks, or M items."""
-
-    size: Tensor
-    weight: Tensor  # per rank its size; per item 1, or 0 outside the mask
-
-    def total(self, factor: Callable[[Tensor], Tensor]) -> Tensor:
-        """Σ t (t - 1) factor(t) over groups of t items that are tied: (B,)."""
-        return (self.weight * (self.size - 1) * factor(self.size)).sum(-1)
-
-
-def compared_pairs(x: Tensor, y: Tensor, mask: Tensor) -> tuple[Pairs, Ties, Ties]:
-    """Counts of pairs, and the ties of x and of y, from (B,N,N) comparisons: for few items."""
-    both = mask[:, :, None] & mask[:, None]
-    x_above, y_above = ((score[:, :, None] > score[:, None]) & both for score in (x, y))
-    x_differs, y_differs = (above | above.mT for above in (x_above, y_above))
-
-    def half(pairs: Tensor) -> Tensor:
-        return pairs.sum((-2, -1)).double() / 2
-
-    pairs = Pairs(
-        untied_x=half(x_differs),
-        untied_y=half(y_differs),
-        untied=half(x_differs | y_differs),
-        discordant=(x_above & y_above.mT).sum((-2, -1)).double(),
-    )
-    real = mask.double()
-    tied = [Ties((both & ~differs).sum(-1).double(), real) for differs in (x_differs, y_differs)]
-    return pairs, tied[0], tied[1]
 
 
 def pairs_of(x_ranks: Tensor, y_ranks: Tensor, left: Tensor, right: Tensor) -> Pairs:

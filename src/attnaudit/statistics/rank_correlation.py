@@ -6,21 +6,17 @@ NaN where they are undefined: a constant vector, fewer than two items, NaN among
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from attnaudit.core import masking
 from attnaudit.core.errors import InputError
-from attnaudit.statistics.inversions import counted_pairs
+from attnaudit.statistics.kendall_p_value import p_value
+from attnaudit.statistics.pair_counts import counted_pairs
 from attnaudit.statistics.pairs import (
-    Pairs,
-    Ties,
     check_choice,
     check_scores,
-    compared_pairs,
     dense_ranks,
     has_nan,
     in_chunks,
@@ -30,9 +26,6 @@ from attnaudit.statistics.pairs import (
     per_rank,
     tau_of,
 )
-
-_EXACT = 33  # SciPy's largest n with an exact p-value for every tau
-_FEW = 40  # items up to which every pair is compared
 
 
 def kendall(x: Tensor, y: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -62,10 +55,7 @@ def kendall(x: Tensor, y: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     (tensor([0.6667], dtype=torch.float64), tensor([0.3333], dtype=torch.float64))
     """
     check_scores(x, y, mask)
-    items = x.shape[1]
-    if items <= _FEW:  # comparing every pair is then faster than sorting, and as exact
-        return in_chunks(_kendall_of_few, x, y, mask, numbers=items**2).unbind(-1)  # type: ignore[return-value]
-    return in_chunks(_kendall, x, y, mask).unbind(-1)  # type: ignore[return-value]
+    return in_chunks(_kendall, x, y, mask, numbers=4 * x.shape[1]).unbind(-1)  # type: ignore[return-value]
 
 
 def weighted_kendall(
@@ -185,55 +175,14 @@ def _average_ranks(x: Tensor, mask: Tensor) -> Tensor:
 
 def _kendall(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
     """tau and p: (B,2)."""
-    return _tau_and_p(*counted_pairs(x, y, mask), x, y, mask)
-
-
-def _kendall_of_few(x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
-    """As `_kendall`, by comparing every pair."""
-    return _tau_and_p(*compared_pairs(x, y, mask), x, y, mask)
-
-
-def _tau_and_p(
-    pairs: Pairs, x_ties: Ties, y_ties: Ties, x: Tensor, y: Tensor, mask: Tensor
-) -> Tensor:
-    tau = tau_of(pairs)
-    p = _p_value(pairs, mask.sum(-1).double(), x_ties, y_ties)
-    undefined = has_nan(mask, x, y) | tau.isnan()
-    return nan_where(undefined[:, None], torch.stack([tau, p], -1))
-
-
-def _p_value(pairs: Pairs, n: Tensor, x_ties: Ties, y_ties: Ties) -> Tensor:
-    """The two-sided p (B,) of n (B,) items."""
-    total = n * (n - 1) / 2
-    free = (pairs.untied_x == total) & (pairs.untied_y == total)
-    least = torch.minimum(pairs.discordant, total - pairs.discordant)
-
-    table = _exact_table().to(n.device)
-    exact = table[n.clamp(max=_EXACT).long(), least.clamp(0, table.shape[1] - 1).long()]
-    # Beyond the table only for at most one discordant pair: so have 1 + (n-1) of the n! orders.
-    exact = torch.where(n <= _EXACT, exact, torch.exp(np.log(2) - torch.lgamma(n + 1 - least)))
-
-    # Variance of concordant - discordant under ties: Kendall 1970, chapter 4.
-    m = n * (n - 1)
-    variance = (
-        m * (2 * n + 5)
-        - x_ties.total(lambda count: 2 * count + 5)
-        - y_ties.total(lambda count: 2 * count + 5)
-    ) / 18
-    variance += 2 * (total - pairs.untied_x) * (total - pairs.untied_y) / m
-    triples = [ties.total(lambda count: count - 2) for ties in (x_ties, y_ties)]
-    variance += triples[0] * triples[1] / (9 * m * (n - 2))
-    normal = torch.erfc(pairs.difference.abs() / (2 * variance).sqrt())
-    return torch.where(free & ((n <= _EXACT) | (least <= 1)), exact, normal)
-
-
-@cache
-def _exact_table() -> Tensor:
-    """(34, 265): two-sided p of at most c discordant pairs among n items, for 4c <= n(n-1)."""
-    width = _EXACT * (_EXACT - 1) // 4 + 1
-    chance, rows = np.eye(1, width)[0], [np.ones(width)]
-    for n in range(1, _EXACT + 1):
-        # Item n comes before 0, 1, … n-1 of the others, each with the same probability.
-        chance = np.convolve(chance, np.full(n, 1 / n))[:width]
-        rows.append(np.minimum(1, 2 * chance.cumsum()))
-    return torch.from_numpy(np.stack(rows))
+    first, second = (score.detach().double().cpu().numpy() for score in (x, y))
+    real = mask.cpu().numpy()
+    pairs = counted_pairs(first, second, real)
+    undefined = (pairs.untied_x == 0) | (pairs.untied_y == 0)
+    for score in (first, second):
+        undefined |= (np.isnan(score) & real).any(-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tau = pairs.difference / np.sqrt(pairs.untied_x) / np.sqrt(pairs.untied_y)
+        both = np.stack([tau.clip(-1, 1), p_value(pairs, real.sum(-1).astype(np.float64))], -1)
+    both[undefined] = np.nan
+    return torch.from_numpy(both).to(x.device)
