@@ -49,9 +49,7 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
             basis = stopped.spread(busy, len(alpha))
         else:
             basis.columns[busy], basis.at_most[busy] = stopped.columns, stopped.at_most
-        moved, reached = _towards(
-            part, constraints[example[busy]], tolerance, alpha[busy], target
-        )
+        moved, reached = _towards(part, constraints[example[busy]], tolerance, alpha[busy], target)
         better = reached > far[busy] + _GAIN
         since[busy] = torch.where(better, 0, since[busy] + 1)
         alpha[busy[better]], far[busy[better]] = moved[better], reached[better]

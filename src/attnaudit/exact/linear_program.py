@@ -151,7 +151,7 @@ class _Table:
             torch.where(below, self.floor, self.ceiling).masked_fill(above, torch.inf),
         )
         paid = torch.cat([cost, torch.zeros_like(rhs)], 1)
-        # The gains of the basic variables themselves are without the penalty: it ends as they leave.
+        # The gains of basic variables are without their penalty, which ends as they leave.
         of_basis = paid.gather(1, self.basis) - _PENALTY * self.excess
         self.body = torch.cat([inverse, -of_basis[:, None] @ inverse], 1) @ extended
         self.body[:, -1] += paid
