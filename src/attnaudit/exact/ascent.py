@@ -12,13 +12,14 @@ from torch import Tensor
 
 from attnaudit import statistics
 from attnaudit.core import masking
-from attnaudit.exact.inputs import Prepared
+from attnaudit.exact.inputs import Prepared, class_softmax
 from attnaudit.exact.linear_program import Basis, maximise
 from attnaudit.exact.polish import corrected
 from attnaudit.exact.vertices import constraints_of
 
 _STEPS = 14
-_TRIAL, _KEPT = 2, 3  # after so many steps, only the furthest ones of each example go on
+_KEEP = {2: 3}  # after so many steps, only the furthest ones of each example go on
+_SAME = 1e-3  # starts this close are one
 _GAIN = 1e-8  # smaller gains are noise
 _LENGTHS = (1.0, 0.3, 0.05)
 _CLASSES = 7  # the most probable ones on their own, the others together
@@ -37,8 +38,9 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
     repeats = _repeats(starts).flatten()
     since[repeats], far[repeats] = len(_LEAST), -1.0  # the first of equal starts goes on alone
     for step in range(_STEPS):
-        if step == _TRIAL:
-            since = since.where(_among_furthest(far.view(-1, count)).flatten(), len(_LEAST))
+        if step in _KEEP:
+            among = _among_furthest(far.view(-1, count), _KEEP[step])
+            since = since.where(among.flatten(), len(_LEAST))
         busy = (since < len(_LEAST)).nonzero()[:, 0]
         if not len(busy):
             break
@@ -60,14 +62,14 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
 
 def _repeats(starts: Tensor) -> Tensor:
     """Which starts (B,M,N) equal an earlier one of their example: (B,M)."""
-    equal = (starts[:, :, None] == starts[:, None]).all(-1)
+    equal = (starts[:, :, None] - starts[:, None]).abs().amax(-1) < _SAME
     return equal.tril(-1).any(-1)
 
 
-def _among_furthest(far: Tensor) -> Tensor:
+def _among_furthest(far: Tensor, kept: int) -> Tensor:
     """Which (B,M) are among the `_KEPT` furthest of their example, the first of equal ones."""
     ranks = far.round(decimals=8).argsort(dim=-1, descending=True, stable=True).argsort(-1)
-    return ranks < _KEPT
+    return ranks < kept
 
 
 def _towards(
@@ -78,7 +80,8 @@ def _towards(
     candidates = alpha[:, None] + lengths * (target - alpha)[:, None]  # (B,lengths,N)
     candidates, _ = corrected(given, constraints, epsilon, candidates)
     reached = statistics.jsd(candidates, given.alpha[:, None])
-    reached = reached.where(given.moved(candidates) <= epsilon[:, None], -1.0)
+    change = given.change(class_softmax(candidates @ given.readout))
+    reached = reached.where(change <= epsilon[:, None], -1.0)
     # Rounded: of equally far ones the first.
     best = reached.round(decimals=8).argmax(-1, keepdim=True)
     chosen = candidates.gather(1, best[..., None].expand(-1, 1, alpha.shape[1]))[:, 0]
@@ -97,7 +100,7 @@ def _target(
     """
     weight = alpha.clamp_min(least)
     gain = 0.5 * (2 * weight / (weight + given.alpha)).log()
-    now = given.probs_of(alpha)
+    now = class_softmax(given.logits_of(alpha))
     mean = given.readout @ now[..., None]  # (B,N,1)
     slopes = (now[:, None] * (given.readout - mean)).transpose(1, 2)  # (B,C,N)
     order = given.probs.argsort(dim=-1, descending=True, stable=True)

@@ -14,6 +14,7 @@ from attnaudit.exact.linear_program import Basis, maximise
 from attnaudit.exact.tolerance import Region
 
 _CLASSES = 7  # the most probable ones: leaving out constraints keeps a bound valid
+_SIGNS = 2
 _HEAVY = 4  # items whose range of weights is found by linear programs
 _SAFETY = 1e-12  # relative to the terms of the bound
 
@@ -114,15 +115,18 @@ class BoxProblem:
             low = torch.maximum(low, torch.zeros_like(low).scatter(1, item, pull.clamp(0, 1)))
         return torch.minimum(low, high), high
 
-    def heavy_tightened(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+    def heavy_tightened(
+        self, low: Tensor, high: Tensor, start: Basis
+    ) -> tuple[Tensor, Tensor]:
         """The same by linear programs, for the items whose chords err most: the most attended."""
         count = min(_HEAVY, low.shape[1])
         heavy = self.alpha.argsort(dim=-1, descending=True, stable=True)[:, :count]  # (B,m)
         example = torch.arange(len(low), device=low.device)[:, None].expand_as(heavy).flatten()
         item, problem = heavy.flatten()[:, None], self.rows(example)
-        for sign in (1.0, -1.0):
+        basis = start.rows(example)
+        for sign in (1.0, -1.0)[:_SIGNS]:
             slope = torch.zeros_like(low[example]).scatter(1, item, sign)
-            y, _, _ = problem.program(slope, low[example], high[example], None)
+            y, _, basis = problem.program(slope, low[example], high[example], basis)
             most = sign * problem.certified(slope, y, low[example], high[example])
             most = most.view_as(heavy)
             if sign > 0:

@@ -11,11 +11,10 @@ import torch
 from torch import Tensor
 
 from attnaudit import statistics
-from attnaudit.core import masking
-from attnaudit.exact.inputs import Prepared
+from attnaudit.exact.inputs import Prepared, class_softmax
 from attnaudit.exact.vertices import constraints_of, far_vertex
 
-_ROUNDS = 10
+_ROUNDS = 5
 _INWARD = 1 - 1e-7  # stay this much inside the bound
 _RIDGE = 1e-13  # of the trace
 
@@ -60,12 +59,11 @@ def _feasible_share(given: Prepared, epsilon: Tensor, alpha: Tensor) -> Tensor:
     """
     original = given.logits_of(given.alpha)[:, None]
     change = alpha @ given.readout - original
-    classes = None if given.classes is None else given.classes
     most = epsilon[:, None]
 
     def beyond(share: Tensor) -> Tensor:
         logits = original + share[..., None] * change
-        return given.change(masking.probabilities(logits, classes)) - _INWARD * most
+        return given.change(class_softmax(logits)) - _INWARD * most
 
     good, bad = torch.zeros_like(alpha[..., 0]), torch.ones_like(alpha[..., 0])
     under, over = (-_INWARD * most).expand_as(good), beyond(bad)
