@@ -18,7 +18,7 @@ from attnaudit.exact.polish import corrected
 from attnaudit.exact.vertices import constraints_of
 
 _STEPS = 14
-_KEEP = {2: 3}  # after so many steps, only the furthest ones of each example go on
+_TRIAL, _KEPT = 2, 3  # after so many steps, only the furthest ones of each example go on
 _SAME = 1e-3  # starts this close are one
 _GAIN = 1e-8  # smaller gains are noise
 _LENGTHS = (1.0, 0.3, 0.05)
@@ -36,11 +36,10 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
     since = torch.zeros_like(example)  # steps without progress
     constraints, basis = constraints_of(given), None
     repeats = _repeats(starts).flatten()
-    since[repeats], far[repeats] = len(_LEAST), -1.0  # the first of equal starts goes on alone
+    since[repeats], far[repeats] = len(_LEAST), -1.0  # the first of close starts goes on alone
     for step in range(_STEPS):
-        if step in _KEEP:
-            among = _among_furthest(far.view(-1, count), _KEEP[step])
-            since = since.where(among.flatten(), len(_LEAST))
+        if step == _TRIAL:
+            since = since.where(_among_furthest(far.view(-1, count)).flatten(), len(_LEAST))
         busy = (since < len(_LEAST)).nonzero()[:, 0]
         if not len(busy):
             break
@@ -61,15 +60,15 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
 
 
 def _repeats(starts: Tensor) -> Tensor:
-    """Which starts (B,M,N) equal an earlier one of their example: (B,M)."""
+    """Which starts (B,M,N) are close to an earlier one of their example: (B,M)."""
     equal = (starts[:, :, None] - starts[:, None]).abs().amax(-1) < _SAME
     return equal.tril(-1).any(-1)
 
 
-def _among_furthest(far: Tensor, kept: int) -> Tensor:
+def _among_furthest(far: Tensor) -> Tensor:
     """Which (B,M) are among the `_KEPT` furthest of their example, the first of equal ones."""
     ranks = far.round(decimals=8).argsort(dim=-1, descending=True, stable=True).argsort(-1)
-    return ranks < kept
+    return ranks < _KEPT
 
 
 def _towards(

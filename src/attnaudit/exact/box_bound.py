@@ -14,7 +14,6 @@ from attnaudit.exact.linear_program import Basis, maximise
 from attnaudit.exact.tolerance import Region
 
 _CLASSES = 7  # the most probable ones: leaving out constraints keeps a bound valid
-_SIGNS = 2
 _HEAVY = 4  # items whose range of weights is found by linear programs
 _SAFETY = 1e-12  # relative to the terms of the bound
 
@@ -115,16 +114,17 @@ class BoxProblem:
             low = torch.maximum(low, torch.zeros_like(low).scatter(1, item, pull.clamp(0, 1)))
         return torch.minimum(low, high), high
 
-    def heavy_tightened(
-        self, low: Tensor, high: Tensor, start: Basis
-    ) -> tuple[Tensor, Tensor]:
-        """The same by linear programs, for the items whose chords err most: the most attended."""
+    def heavy_tightened(self, low: Tensor, high: Tensor, start: Basis) -> tuple[Tensor, Tensor]:
+        """The same by linear programs, for the items whose chords err most: the most attended.
+
+        `start` is the basis of a program over this box.
+        """
         count = min(_HEAVY, low.shape[1])
         heavy = self.alpha.argsort(dim=-1, descending=True, stable=True)[:, :count]  # (B,m)
         example = torch.arange(len(low), device=low.device)[:, None].expand_as(heavy).flatten()
         item, problem = heavy.flatten()[:, None], self.rows(example)
         basis = start.rows(example)
-        for sign in (1.0, -1.0)[:_SIGNS]:
+        for sign in (1.0, -1.0):
             slope = torch.zeros_like(low[example]).scatter(1, item, sign)
             y, _, basis = problem.program(slope, low[example], high[example], basis)
             most = sign * problem.certified(slope, y, low[example], high[example])

@@ -23,7 +23,6 @@ from attnaudit.exact.inputs import Prepared
 from attnaudit.exact.jsd import jsd_term
 from attnaudit.exact.linear_program import Basis
 
-_TAKE = 1
 _ADDED = 2  # points of the curved set added to its corners
 _ROUNDS = 5
 _AT_ONCE = 4  # boxes of an example that are split in one round
@@ -63,7 +62,7 @@ def outer_bound(given: Prepared, epsilon: Tensor, known: Tensor) -> Outer:
         alpha = boxes.split(known)
         if alpha is None:
             break
-        proposals.extend(alpha)
+        proposals.append(alpha)
     return Outer(boxes.upper() + _MARGIN, torch.stack(proposals, 1))
 
 
@@ -121,13 +120,8 @@ class _Boxes:
         self.basis.columns[new, example] = answer.basis.columns
         self.basis.at_most[new, example] = answer.basis.at_most
         far = jsd_term(answer.alpha, self.problem.alpha[example]).sum(-1)
-        far = torch.where(torch.isfinite(answer.bound), far, -1.0)
-        out = []
-        for _ in range(_TAKE):
-            furthest = far.new_full(known.shape, -1.0).scatter_reduce(0, example, far, "amax")
-            chosen = (far == furthest[example]) & (far > 0)
-            alpha = self.problem.alpha.clone()
-            alpha[example[chosen]] = answer.alpha[chosen]
-            far = torch.where(chosen, -1.0, far)
-            out.append(alpha)
-        return out
+        furthest = far.new_full(known.shape, -1.0).scatter_reduce(0, example, far, "amax")
+        chosen = (far == furthest[example]) & torch.isfinite(answer.bound)
+        alpha = self.problem.alpha.clone()
+        alpha[example[chosen]] = answer.alpha[chosen]
+        return alpha
