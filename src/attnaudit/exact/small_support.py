@@ -22,6 +22,7 @@ _PAIR_ITEMS = 32  # items considered for pairs
 _PAIRS = 8  # pairs whose mixtures are tried
 _PAIR_WEIGHTS = 17  # mixing weights tried per pair
 _HALVINGS = 16
+_LATER = 10.0  # more than any two distances differ
 
 
 def search(given: Prepared, epsilon: Tensor) -> Tensor:
@@ -52,7 +53,8 @@ def _best_pair(given: Prepared, epsilon: Tensor) -> Tensor:
 
     TVD <= epsilon keeps each log-odds within a range, and so the weight of the first item. The
     distance is convex in it, hence largest at an end of its range: the pairs that are furthest
-    there are tried, on a grid of weights; bisection finds the ends of the feasible ones.
+    there are tried, those first whose middle is feasible, on a grid of weights; bisection finds the
+    ends of the feasible ones.
     """
     items, real = _promising(given)  # (B,m)
     m = items.shape[1]
@@ -65,7 +67,9 @@ def _best_pair(given: Prepared, epsilon: Tensor) -> Tensor:
         [jsd_gain(w, alpha[:, first]) + jsd_gain(1 - w, alpha[:, second]) for w in (low, high)]
     ).amax(0)
     far = masking.fill(far, (low <= high) & real[:, first] & real[:, second], -torch.inf)
-    pair = far.topk(min(_PAIRS, len(first))).indices  # (B,P)
+    middle = _Pairs.of(given, items[:, first], items[:, second]).moved((low + high)[..., None] / 2)
+    fits = middle[..., 0] <= epsilon[:, None]
+    pair = torch.where(fits, far, far - _LATER).topk(min(_PAIRS, len(first))).indices  # (B,P)
     possible = torch.isfinite(far.gather(1, pair))
     low, high = low.gather(1, pair), high.gather(1, pair)
     i, j = items.gather(1, first[pair]), items.gather(1, second[pair])
