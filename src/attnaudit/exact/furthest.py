@@ -186,5 +186,6 @@ class _Best:
         given = self.given.rows(index)
         feasible = given.moved(alpha) <= self.epsilon[index] + given.rounding()
         feasible &= ((alpha >= 0) & (given.mask | (alpha == 0))).all(-1)
+        feasible &= (alpha.sum(-1) - 1).abs() < 1e-9
         better = feasible & (jsd > self.jsd[index])
         self.alpha[index[better]], self.jsd[index[better]] = alpha[better], jsd[better]
