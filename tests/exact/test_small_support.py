@@ -75,6 +75,18 @@ def test_log_odds_are_drawn_back_to_the_edge_of_what_is_feasible(
     assert on_edge.any()
 
 
+def test_weights_that_do_not_add_up_to_1_are_no_attention() -> None:
+    from attnaudit.exact.furthest import _Best
+
+    given = problems(3, 6)
+    lower = _Best(given, torch.ones_like(given.probs[:, 0]))
+    one_hot = torch.zeros_like(given.alpha).index_fill(1, torch.tensor([0]), 1.0)
+    lower.offer(1.1 * one_hot, torch.ones_like(lower.jsd))
+    assert (lower.jsd == -1).all()
+    lower.offer(one_hot, torch.ones_like(lower.jsd))
+    assert (lower.jsd == 1).all()
+
+
 @pytest.mark.parametrize("classes", [3, 5])
 def test_vertices_keep_the_log_odds_also_if_items_are_equal(classes: int) -> None:
     """Equal items make the small linear systems singular."""
