@@ -12,12 +12,14 @@ from torch import Tensor
 
 from attnaudit import statistics
 from attnaudit.core import masking
-from attnaudit.exact.inputs import Prepared
-from attnaudit.exact.linear_program import maximise
+from attnaudit.exact.inputs import Prepared, class_softmax
+from attnaudit.exact.linear_program import Basis, maximise
 from attnaudit.exact.polish import corrected
+from attnaudit.exact.vertices import constraints_of
 
 _STEPS = 14
 _TRIAL, _KEPT = 2, 3  # after so many steps, only the furthest ones of each example go on
+_SAME = 1e-3  # starts this close are one
 _GAIN = 1e-8  # smaller gains are noise
 _LENGTHS = (1.0, 0.3, 0.05)
 _CLASSES = 7  # the most probable ones on their own, the others together
@@ -32,8 +34,9 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
     alpha = starts.flatten(0, 1).clone()
     far = statistics.jsd(alpha, given.alpha[example])
     since = torch.zeros_like(example)  # steps without progress
+    constraints, basis = constraints_of(given), None
     repeats = _repeats(starts).flatten()
-    since[repeats], far[repeats] = len(_LEAST), -1.0  # the first of equal starts goes on alone
+    since[repeats], far[repeats] = len(_LEAST), -1.0  # the first of close starts goes on alone
     for step in range(_STEPS):
         if step == _TRIAL:
             since = since.where(_among_furthest(far.view(-1, count)).flatten(), len(_LEAST))
@@ -41,8 +44,13 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
         if not len(busy):
             break
         part, tolerance = given.rows(example[busy]), epsilon[example[busy]]
-        target = _target(part, tolerance, alpha[busy], _LEAST[step % len(_LEAST)])
-        moved, reached = _towards(part, tolerance, alpha[busy], target)
+        start = None if basis is None else basis.rows(busy)
+        target, stopped = _target(part, tolerance, alpha[busy], _LEAST[step % len(_LEAST)], start)
+        if basis is None:
+            basis = stopped.spread(busy, len(alpha))
+        else:
+            basis.columns[busy], basis.at_most[busy] = stopped.columns, stopped.at_most
+        moved, reached = _towards(part, constraints[example[busy]], tolerance, alpha[busy], target)
         better = reached > far[busy] + _GAIN
         since[busy] = torch.where(better, 0, since[busy] + 1)
         alpha[busy[better]], far[busy[better]] = moved[better], reached[better]
@@ -52,8 +60,8 @@ def ascend(given: Prepared, epsilon: Tensor, starts: Tensor) -> Tensor:
 
 
 def _repeats(starts: Tensor) -> Tensor:
-    """Which starts (B,M,N) equal an earlier one of their example: (B,M)."""
-    equal = (starts[:, :, None] == starts[:, None]).all(-1)
+    """Which starts (B,M,N) are close to an earlier one of their example: (B,M)."""
+    equal = (starts[:, :, None] - starts[:, None]).abs().amax(-1) < _SAME
     return equal.tril(-1).any(-1)
 
 
@@ -64,33 +72,34 @@ def _among_furthest(far: Tensor) -> Tensor:
 
 
 def _towards(
-    given: Prepared, epsilon: Tensor, alpha: Tensor, target: Tensor
+    given: Prepared, constraints: Tensor, epsilon: Tensor, alpha: Tensor, target: Tensor
 ) -> tuple[Tensor, Tensor]:
     """The furthest feasible attention (B,N) towards the target, and its distance (B,)."""
-    count = len(_LENGTHS)
-    example = torch.arange(len(alpha), device=alpha.device).repeat(count)
-    many, tolerance = given.rows(example), epsilon[example]
-    lengths = torch.tensor(_LENGTHS, dtype=alpha.dtype, device=alpha.device)[:, None, None]
-    candidates = corrected(many, tolerance, (alpha + lengths * (target - alpha)).flatten(0, 1))
-    reached = statistics.jsd(candidates, many.alpha)
-    reached = reached.where(many.moved(candidates) <= tolerance, -1.0).view(count, -1)
-    best, furthest = alpha, torch.full_like(epsilon, -1.0)
-    for candidate, far in zip(candidates.view(count, *alpha.shape), reached, strict=True):
-        better = far > furthest + _GAIN
-        best = torch.where(better[:, None], candidate, best)
-        furthest = torch.where(better, far, furthest)
-    return best, furthest
+    lengths = torch.tensor(_LENGTHS, dtype=alpha.dtype, device=alpha.device)[:, None]
+    candidates = alpha[:, None] + lengths * (target - alpha)[:, None]  # (B,lengths,N)
+    candidates, _ = corrected(given, constraints, epsilon, candidates)
+    reached = statistics.jsd(candidates, given.alpha[:, None])
+    change = given.change(class_softmax(candidates @ given.readout))
+    reached = reached.where(change <= epsilon[:, None], -1.0)
+    # Rounded: of equally far ones the first.
+    best = reached.round(decimals=8).argmax(-1, keepdim=True)
+    chosen = candidates.gather(1, best[..., None].expand(-1, 1, alpha.shape[1]))[:, 0]
+    return chosen, reached.gather(1, best)[:, 0]
 
 
-def _target(given: Prepared, epsilon: Tensor, alpha: Tensor, least: float) -> Tensor:
+def _target(
+    given: Prepared, epsilon: Tensor, alpha: Tensor, least: float, start: Basis | None
+) -> tuple[Tensor, Basis]:
     """The best attention (B,N) if distance and probabilities were linear around alpha (B,N).
+
+    Also returned: the basis at which the program stops, to start the next one from.
 
     With p the original and p' the current probabilities, gains u and losses v of the classes:
     p' + slopes·(a - alpha) = p + u - v, Σ u <= epsilon, 0 <= v <= p.
     """
     weight = alpha.clamp_min(least)
     gain = 0.5 * (2 * weight / (weight + given.alpha)).log()
-    now = given.probs_of(alpha)
+    now = class_softmax(given.logits_of(alpha))
     mean = given.readout @ now[..., None]  # (B,N,1)
     slopes = (now[:, None] * (given.readout - mean)).transpose(1, 2)  # (B,C,N)
     order = given.probs.argsort(dim=-1, descending=True, stable=True)
@@ -113,9 +122,10 @@ def _target(given: Prepared, epsilon: Tensor, alpha: Tensor, least: float) -> Te
     free = torch.full_like(original, torch.inf)
     most = torch.cat([given.mask.to(alpha.dtype), free, original, free[:, :1]], 1)
     cost = torch.cat([masking.fill(gain, given.mask), torch.zeros_like(most[:, items:])], 1)
-    weights = maximise(cost, columns, rhs, most).x[:, :items]
+    solved = maximise(cost, columns, rhs, torch.zeros_like(most), most, start=start)
+    weights = solved.x[:, :items]
     total = weights.sum(-1, keepdim=True)
-    return torch.where(total > 0.5, weights / total.clamp_min(0.5), alpha)
+    return torch.where(total > 0.5, weights / total.clamp_min(0.5), alpha), solved.basis
 
 
 def _gathered(values: Tensor, order: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 from attnaudit.core import masking
 from attnaudit.exact.inputs import Prepared
 from attnaudit.exact.jsd import jsd_term
-from attnaudit.exact.linear_program import maximise
+from attnaudit.exact.linear_program import Basis, maximise
 from attnaudit.exact.tolerance import Region
 
 _CLASSES = 7  # the most probable ones: leaving out constraints keeps a bound valid
@@ -23,7 +23,8 @@ class BoxAnswer:
     """A bound on JSD in a box, its multipliers, and where the program has its maximum."""
 
     bound: Tensor  # (B,)
-    g: Tensor  # (B,K-1)
+    y: Tensor  # (B,K)
+    basis: Basis
     alpha: Tensor  # (B,N)
     item: Tensor  # (B,) where to split
     cut: Tensor  # (B,)
@@ -32,15 +33,18 @@ class BoxAnswer:
 
 @dataclass
 class BoxProblem:
-    """Changes of the log-odds per item (scaled), and points of the region they may reach."""
+    """Changes of the log-odds per item (scaled), and points of the region they may reach.
+
+    The multipliers y (B,K) of a bound are g, of the K-1 log-odds, and that of the sum of weights.
+    """
 
     alpha: Tensor  # (B,N)
     change: Tensor  # (B,N,K-1)
     scale: Tensor  # (B,K-1)
     size: Tensor  # (B,) of the logits, for rounding
     region: Region
-    points: Tensor  # (B,V,K-1)
-    rays: Tensor  # (B,K,K-1)
+    columns: Tensor  # (B,K+1,N+rays+points) of the program
+    most: Tensor  # (B,rays+points) of its variables that are no weights
 
     @classmethod
     def of(cls, given: Prepared, epsilon: Tensor) -> BoxProblem:
@@ -55,9 +59,17 @@ class BoxProblem:
         change = masking.fill(change, given.mask[..., None].expand_as(change))
         scale = change.abs().amax(1).clamp_min(1e-12)
         region = Region(log_p.gather(1, order), epsilon + 2 * given.rounding())
-        points, rays = region.corners()
         size = given.readout.abs().amax((1, 2))
-        return cls(given.alpha, change, scale, size, region, points, rays)
+        points, rays = region.corners()
+        targets = torch.cat([rays, points], 1) / scale[:, None]
+        items = given.alpha.shape[1]
+        columns = change.new_zeros(len(change), scale.shape[1] + 2, items + targets.shape[1])
+        columns[:, :-2, :items] = (change / scale[:, None]).transpose(1, 2)
+        columns[:, :-2, items:] = -targets.transpose(1, 2)
+        columns[:, -2, :items] = columns[:, -1, items + rays.shape[1] :] = 1
+        most = torch.full_like(targets[..., 0], torch.inf)
+        most[:, : rays.shape[1]] = torch.where(rays.abs().sum(-1) > 0, torch.inf, 0.0)
+        return cls(given.alpha, change, scale, size, region, columns, most)
 
     def rows(self, index: Tensor) -> BoxProblem:
         """The examples at index."""
@@ -67,17 +79,20 @@ class BoxProblem:
             self.scale[index],
             self.size[index],
             self.region.rows(index),
-            self.points[index],
-            self.rays[index],
+            self.columns[index],
+            self.most[index],
         )
 
-    def add_point(self, g: Tensor) -> None:
-        """Add the point of the region that is furthest in the direction g (B,K-1)."""
-        self.points = torch.cat([self.points, self.region.furthest_point(g)[:, None]], 1)
+    def add_point(self, y: Tensor) -> None:
+        """Add the point of the region that is furthest in the direction of y (B,K)."""
+        point = self.region.furthest_point(y[:, :-1]) / self.scale
+        column = torch.cat([-point, torch.zeros_like(y[:, :1]), torch.ones_like(y[:, :1])], 1)
+        self.columns = torch.cat([self.columns, column[..., None]], 2)
+        self.most = torch.nn.functional.pad(self.most, (0, 1), value=torch.inf)
 
     def tightened(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
         """The box with the weights no feasible attention has left out, from one log-odds each."""
-        classes = self.rays.shape[2]
+        classes = self.scale.shape[1]
         eye = torch.eye(classes, dtype=low.dtype, device=low.device)
         pairs = [eye[i] - eye[j] for i in range(classes) for j in range(classes) if i != j]
         real = high > 0
@@ -99,16 +114,20 @@ class BoxProblem:
             low = torch.maximum(low, torch.zeros_like(low).scatter(1, item, pull.clamp(0, 1)))
         return torch.minimum(low, high), high
 
-    def heavy_tightened(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
-        """The same by linear programs, for the items whose chords err most: the most attended."""
+    def heavy_tightened(self, low: Tensor, high: Tensor, start: Basis) -> tuple[Tensor, Tensor]:
+        """The same by linear programs, for the items whose chords err most: the most attended.
+
+        `start` is the basis of a program over this box.
+        """
         count = min(_HEAVY, low.shape[1])
         heavy = self.alpha.argsort(dim=-1, descending=True, stable=True)[:, :count]  # (B,m)
         example = torch.arange(len(low), device=low.device)[:, None].expand_as(heavy).flatten()
         item, problem = heavy.flatten()[:, None], self.rows(example)
+        basis = start.rows(example)
         for sign in (1.0, -1.0):
             slope = torch.zeros_like(low[example]).scatter(1, item, sign)
-            g, _ = problem.program(slope, low[example], high[example])
-            most = sign * problem.certified(slope, g, low[example], high[example])
+            y, _, basis = problem.program(slope, low[example], high[example], basis)
+            most = sign * problem.certified(slope, y, low[example], high[example])
             most = most.view_as(heavy)
             if sign > 0:
                 high = high.scatter(1, heavy, torch.minimum(most, high.gather(1, heavy)))
@@ -117,47 +136,50 @@ class BoxProblem:
             high = torch.maximum(high, low)
         return low, high
 
-    def solve(self, low: Tensor, high: Tensor, other_g: Tensor | None = None) -> BoxAnswer:
+    def solve(
+        self,
+        low: Tensor,
+        high: Tensor,
+        *,
+        start: Basis | None = None,
+        other_y: Tensor | None = None,
+    ) -> BoxAnswer:
         """Bound JSD over the attentions in the box (B,N) that keep the prediction.
 
-        The best of three multipliers counts: those of the program, `other_g` (B,K-1) and 0. In a
-        box that is almost a point, those of the program can be anything.
+        `start` and `other_y` (B,K) are those of a box that holds this one: the program starts from
+        its basis, and the better of the two multipliers counts.
         """
         slope, base = self._chords(low, high)
-        g, alpha = self.program(slope, low, high)
-        bound = self.certified(slope, g, low, high)
-        for tried in (torch.zeros_like(g), other_g):
-            if tried is not None:
-                reached = self.certified(slope, tried, low, high)
-                g = torch.where((reached < bound)[:, None], tried, g)
-                bound = torch.minimum(bound, reached)
+        y, alpha, basis = self.program(slope, low, high, start)
+        bound = self.certified(slope, y, low, high)
+        if other_y is not None:
+            reached = self.certified(slope, other_y, low, high)
+            y = torch.where((reached < bound)[:, None], other_y, y)
+            bound = torch.minimum(bound, reached)
         bound = base.sum(-1) + bound
         error = base + slope * alpha - jsd_term(alpha, self.alpha)
         item = error.round(decimals=10).argmax(-1, keepdim=True)
         left, right = low.gather(1, item), high.gather(1, item)
         margin = 0.1 * (right - left)
         cut = torch.minimum(torch.maximum(alpha.gather(1, item), left + margin), right - margin)
-        return BoxAnswer(bound, g, alpha, item[:, 0], cut[:, 0], error.sum(-1))
+        return BoxAnswer(bound, y, basis, alpha, item[:, 0], cut[:, 0], error.sum(-1))
 
-    def program(self, slope: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
-        """Multipliers g (B,K-1) and attention (B,N) that maximise slope·a in the box."""
-        change = (self.change / self.scale[:, None]).transpose(1, 2)
-        targets = torch.cat([self.points, self.rays], 1) / self.scale[:, None]
-        corners, rays = self.points.shape[1], self.rays.shape[1]
+    def program(
+        self, slope: Tensor, low: Tensor, high: Tensor, start: Basis | None
+    ) -> tuple[Tensor, Tensor, Basis]:
+        """Multipliers (B,K) and attention (B,N) that maximise slope·a in the box, and the basis."""
         items = low.shape[1]
-        columns = low.new_zeros(len(low), change.shape[1] + 2, items + corners + rays)
-        columns[:, :-2, :items], columns[:, :-2, items:] = change, -targets.transpose(1, 2)
-        columns[:, -2, :items] = columns[:, -1, items : items + corners] = 1
-        rhs = columns.new_ones(len(low), columns.shape[1])
-        rhs[:, :-2] = -(change @ low[..., None])[..., 0]
-        rhs[:, -2] -= low.sum(-1)
-        usable = torch.where(self.rays.abs().sum(-1) > 0, torch.inf, 0.0)
-        most = torch.cat([high - low, low.new_full((len(low), corners), torch.inf), usable], 1)
-        cost = torch.cat([slope, slope.new_zeros(len(low), corners + rays)], 1)
-        solved = maximise(cost, columns, rhs, most)
-        alpha = low + solved.x[:, :items]
+        rhs = self.columns.new_zeros(self.columns.shape[:2])
+        rhs[:, -2:] = 1
+        others = torch.zeros_like(self.most)
+        least, most = torch.cat([low, others], 1), torch.cat([high, self.most], 1)
+        cost = torch.cat([slope, others], 1)
+        solved = maximise(cost, self.columns, rhs, least, most, start=start)
+        alpha = solved.x[:, :items]
         alpha = alpha / alpha.sum(-1, keepdim=True).clamp_min(1e-300)
-        return self.region.allowed(solved.dual[:, :-2] / self.scale), alpha
+        g = self.region.allowed(solved.dual[:, :-2] / self.scale)
+        total = torch.nan_to_num(solved.dual[:, -2:-1], 0.0, 0.0, 0.0)
+        return torch.cat([g, total], 1), alpha, solved.basis
 
     def _chords(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
         """slope and base (B,N): base + slope·a >= what an item adds to JSD, in the box."""
@@ -166,14 +188,15 @@ class BoxProblem:
         slope = torch.where(wide, (end - start) / (high - low).where(wide, 1.0), 0.0)
         return slope, torch.where(wide, start - slope * low, torch.maximum(start, end))
 
-    def certified(self, slope: Tensor, g: Tensor, low: Tensor, high: Tensor) -> Tensor:
-        """max_x g·x + max_a (slope - change g)·a over the box (B,); -inf if the box is empty."""
-        pull = (self.change @ g[..., None])[..., 0]
-        worth, order = (slope - pull).sort(-1, descending=True)
-        width = (high - low).gather(1, order)
-        left = 1 - low.sum(-1, keepdim=True)
-        filled = torch.minimum(width, (left - width.cumsum(-1) + width).clamp_min(0))
-        best = (worth * filled).sum(-1) + ((slope - pull) * low).sum(-1)
-        safety = _SAFETY * (1 + self.size * g.abs().sum(-1))
-        empty = (left[:, 0] < -1e-9) | (left[:, 0] > width.sum(-1) + 1e-9)
+    def certified(self, slope: Tensor, y: Tensor, low: Tensor, high: Tensor) -> Tensor:
+        """A bound (B,) on slope·a in the box, for any multipliers; -inf if the box is empty.
+
+        max_x g·x + max_a (slope - change g)·a, and the weights add up to 1: with any multiplier of
+        their sum, every weight goes to the better end of its range.
+        """
+        g, total = y[:, :-1], y[:, -1:]
+        worth = slope - (self.change @ g[..., None])[..., 0] - total
+        best = total[:, 0] + torch.maximum(worth * low, worth * high).sum(-1)
+        safety = _SAFETY * (1 + total[:, 0].abs() + self.size * g.abs().sum(-1))
+        empty = (low.sum(-1) > 1 + 1e-9) | (high.sum(-1) < 1 - 1e-9)
         return (best + self.region.support(g) + safety).masked_fill(empty, -torch.inf)

@@ -15,10 +15,9 @@ from attnaudit.exact.inputs import Prepared, chunks, prepare
 from attnaudit.exact.outer_bound import outer_bound
 from attnaudit.exact.polish import polish
 from attnaudit.exact.relaxations import relaxations
-from attnaudit.exact.small_support import gradient_search, search
+from attnaudit.exact.small_support import search
 
 _EQUAL = 1e-12  # bounds this close are one
-_WIDE = 1e-2  # intervals wider than this, in nats, are worth a gradient search
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,15 +153,14 @@ def _furthest(given: Prepared, epsilon: Tensor) -> tuple[Tensor, Tensor, Tensor]
     unsettled = (lower.jsd < upper - _EQUAL).nonzero()[:, 0]
     if len(unsettled):
         part, tolerance = given.rows(unsettled), epsilon[unsettled]
-        lower.offer_at(unsettled, *search(part, tolerance, lower.alpha[unsettled]))
+        few = search(part, tolerance)
+        for candidate in few.unbind(1):
+            lower.offer_at(unsettled, candidate, statistics.jsd(candidate, part.alpha))
         outer = outer_bound(part, tolerance, lower.jsd[unsettled])
         upper[unsettled] = torch.minimum(upper[unsettled], outer.upper)
-        starts = torch.cat([lower.alpha[unsettled, None], polish(part, tolerance, outer.alpha)], 1)
+        proposed = polish(part, tolerance, outer.alpha)
+        starts = torch.cat([lower.alpha[unsettled, None], few, proposed], 1)
         _offer_ascended(lower, unsettled, starts)
-    wide = (lower.jsd < upper - _WIDE).nonzero()[:, 0]
-    if len(wide):
-        start = gradient_search(given.rows(wide), epsilon[wide], lower.alpha[wide])
-        _offer_ascended(lower, wide, start[:, None])
     return lower.alpha, lower.jsd, torch.maximum(upper, lower.jsd)
 
 
@@ -188,5 +186,6 @@ class _Best:
         given = self.given.rows(index)
         feasible = given.moved(alpha) <= self.epsilon[index] + given.rounding()
         feasible &= ((alpha >= 0) & (given.mask | (alpha == 0))).all(-1)
+        feasible &= (alpha.sum(-1) - 1).abs() < 1e-9
         better = feasible & (jsd > self.jsd[index])
         self.alpha[index[better]], self.jsd[index[better]] = alpha[better], jsd[better]

@@ -21,6 +21,7 @@ from attnaudit.core import masking
 from attnaudit.exact.box_bound import BoxAnswer, BoxProblem
 from attnaudit.exact.inputs import Prepared
 from attnaudit.exact.jsd import jsd_term
+from attnaudit.exact.linear_program import Basis
 
 _ADDED = 2  # points of the curved set added to its corners
 _ROUNDS = 5
@@ -48,10 +49,13 @@ def outer_bound(given: Prepared, epsilon: Tensor, known: Tensor) -> Outer:
     low = torch.zeros_like(given.alpha)
     high = masking.fill(torch.ones_like(low), given.mask)
     low, high = problem.tightened(low, high)
-    for _ in range(_ADDED):
-        problem.add_point(problem.solve(low, high).g)
-    low, high = problem.heavy_tightened(low, high)
     first = problem.solve(low, high)
+    for added in range(_ADDED):
+        problem.add_point(first.y)
+        basis = first.basis.with_one_more()
+        if added == _ADDED - 1:
+            low, high = problem.heavy_tightened(low, high, basis)
+        first = problem.solve(low, high, start=basis)
     boxes = _Boxes(problem, low, high, first)
     proposals = [first.alpha]
     for _ in range(_ROUNDS):
@@ -71,7 +75,11 @@ class _Boxes:
         self.low, self.high = (side.expand(places, -1, -1).clone() for side in (low, high))
         self.bound = first.bound.new_full((places, len(low)), -torch.inf)
         self.cut, self.item = self.bound.clone(), torch.zeros_like(self.bound, dtype=torch.int64)
-        self.g = first.g.expand(places, -1, -1).clone()
+        self.y = first.y.expand(places, -1, -1).clone()
+        self.basis = Basis(
+            first.basis.columns.expand(places, -1, -1).clone(),
+            first.basis.at_most.expand(places, -1, -1).clone(),
+        )
         self.error = self.bound.clone()
         self.bound[0], self.cut[0], self.item[0] = first.bound, first.cut, first.item
         self.error[0] = first.error
@@ -97,17 +105,20 @@ class _Boxes:
         place = order[rank, example]
         low, high, bound = (side[place, example] for side in (self.low, self.high, self.bound))
         item, cut = (value[place, example][:, None] for value in (self.item, self.cut))
-        g = self.g[place, example].repeat(2, 1)
         low = torch.cat([low, low.scatter(1, item, cut)])
         high = torch.cat([high.scatter(1, item, cut), high])
-        place = torch.cat([place, self.used + rank])
+        place, new = place.repeat(2), torch.cat([place, self.used + rank])
         self.used += _AT_ONCE
         example = example.repeat(2)
-        answer = self.problem.rows(example).solve(low, high, g)
-        self.low[place, example], self.high[place, example] = low, high
-        self.bound[place, example] = torch.minimum(answer.bound, bound.repeat(2))
-        self.item[place, example], self.cut[place, example] = answer.item, answer.cut
-        self.g[place, example], self.error[place, example] = answer.g, answer.error
+        answer = self.problem.rows(example).solve(
+            low, high, start=self.basis.rows((place, example)), other_y=self.y[place, example]
+        )
+        self.low[new, example], self.high[new, example] = low, high
+        self.bound[new, example] = torch.minimum(answer.bound, bound.repeat(2))
+        self.item[new, example], self.cut[new, example] = answer.item, answer.cut
+        self.y[new, example], self.error[new, example] = answer.y, answer.error
+        self.basis.columns[new, example] = answer.basis.columns
+        self.basis.at_most[new, example] = answer.basis.at_most
         far = jsd_term(answer.alpha, self.problem.alpha[example]).sum(-1)
         furthest = far.new_full(known.shape, -1.0).scatter_reduce(0, example, far, "amax")
         chosen = (far == furthest[example]) & torch.isfinite(answer.bound)

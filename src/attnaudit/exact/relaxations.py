@@ -31,11 +31,8 @@ def relaxations(given: Prepared, epsilon: Tensor) -> list[Vertex]:
     least = torch.full_like(p_predicted, torch.inf)  # a vertex beyond it bounds nothing
     for rank in range(min(p.shape[1] - 1, _MAX_RIVALS)):
         rival = rivals[:, rank]
-        p_rival = p.gather(1, rival[:, None])[:, 0]
         s = predicted - _class_readout(given.readout, rival)
-        # The extremes of the log-odds if each probability changes by at most epsilon.
-        low = _log_ratio(p_predicted - epsilon, p_rival + epsilon, otherwise=-torch.inf)
-        high = _log_ratio(p_predicted + epsilon, p_rival - epsilon, otherwise=torch.inf)
+        low, high = log_odds_range(given, epsilon, rival)
         slack = 1e-12 * (1 + s.abs())
         inside = (s >= low[:, None] - slack) & (s <= high[:, None] + slack)
         found = furthest_in_slab(given.alpha, s, given.mask, low, high, inside, least)
@@ -66,6 +63,19 @@ def _against_the_rest(
     low = torch.full_like(high, -torch.inf)
     inside = s <= high[:, None] + 1e-12 * (1 + s.abs())
     return furthest_in_slab(given.alpha, s, given.mask, low, high, inside, least)
+
+
+def log_odds_range(given: Prepared, epsilon: Tensor, rival: Tensor) -> tuple[Tensor, Tensor]:
+    """The extremes (B,) of the log-odds of the predicted class against a rival (B,).
+
+    Each probability may change by at most epsilon (B,).
+    """
+    p_predicted, p_rival = (
+        given.probs.gather(1, chosen[:, None])[:, 0] for chosen in (given.predicted, rival)
+    )
+    low = _log_ratio(p_predicted - epsilon, p_rival + epsilon, otherwise=-torch.inf)
+    high = _log_ratio(p_predicted + epsilon, p_rival - epsilon, otherwise=torch.inf)
+    return low, high
 
 
 def _log_ratio(over: Tensor, under: Tensor, *, otherwise: float) -> Tensor:

@@ -2,71 +2,45 @@
 
 For fixed probabilities the feasible attentions form a polytope with C equality constraints, whose
 vertices have at most C items. With epsilon the set is not a polytope, so the search gives a lower
-bound: single items, pairs and vertices here, steps along its edge in `ascent`, and a gradient
-search where these leave a wide interval.
+bound: single items, pairs and a vertex here, steps along its edge in `ascent`.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
-from attnaudit import statistics
-from attnaudit.core import masking, randomness
-from attnaudit.core.adam import Adam
-from attnaudit.exact.inputs import Prepared, chunks
+from attnaudit.core import masking
+from attnaudit.exact.inputs import Prepared, class_softmax
 from attnaudit.exact.jsd import jsd_gain, one_hot_jsd
+from attnaudit.exact.relaxations import log_odds_range
 from attnaudit.exact.vertices import far_vertex
 
-_PAIR_ITEMS = 24  # items considered for pairs
-_PAIR_WEIGHTS = 15  # mixing weights tried per pair
-_STARTS = 4
-_STEPS = 200
+_PAIR_ITEMS = 32  # items considered for pairs
+_PAIRS = 8  # pairs whose mixtures are tried
+_PAIR_WEIGHTS = 17  # mixing weights tried per pair
+_HALVINGS = 16
+_LATER = 10.0  # more than any two distances differ
 
 
-def search(given: Prepared, epsilon: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
-    """The furthest feasible attention found (B,N) and its JSD (B,), from a feasible start."""
-    items = min(2 * given.alpha.shape[1], _PAIR_ITEMS)
-    entries = items**2 * _PAIR_WEIGHTS * given.probs.shape[1]
-    parts = [
-        _search(given.rows(part), epsilon[part], start[part])
-        for part in chunks(len(start), entries, limit=2**23)
-    ]
-    alpha = torch.cat(parts)
-    return alpha, statistics.jsd(alpha, given.alpha)
+def search(given: Prepared, epsilon: Tensor) -> Tensor:
+    """Far feasible attentions (B,3,N): on one item, on two, and a vertex; alpha where none is."""
+    candidates = [_best_alone(given, epsilon), _best_pair(given, epsilon), _vertex(given, epsilon)]
+    return torch.stack(candidates, 1)
 
 
-def _search(given: Prepared, epsilon: Tensor, start: Tensor) -> Tensor:
-    best = _further(given, start, _best_alone(given, epsilon), epsilon)
-    best = _further(given, best, _best_pair(given, epsilon), epsilon)
-    for priority in _priorities(given):
-        best = _further(given, best, far_vertex(given, priority), epsilon)
-    return best
-
-
-def _priorities(given: Prepared) -> list[Tensor]:
-    """Orders in which items lose their weight: most attended first, and three random ones.
-
-    The random ones are the same for every batch.
-    """
-    items, device = given.alpha.shape[1], given.alpha.device
-    shuffled = [
-        randomness.uniform(torch.tensor([key]), items).expand_as(given.alpha).to(device)
-        for key in range(3)
-    ]
-    return [given.alpha, *shuffled]
-
-
-def _further(given: Prepared, kept: Tensor, other: Tensor, epsilon: Tensor) -> Tensor:
-    """`other` where it is feasible and further, `kept` elsewhere: (B,N)."""
-    feasible = given.moved(other) <= epsilon + given.rounding()
-    better = feasible & (statistics.jsd(other, given.alpha) > statistics.jsd(kept, given.alpha))
-    return torch.where(better[:, None], other, kept)
+def _vertex(given: Prepared, epsilon: Tensor) -> Tensor:
+    """A vertex of the attentions with the same log-odds; the most attended lose weight first."""
+    vertex = far_vertex(given, given.alpha)
+    feasible = given.moved(vertex) <= epsilon + given.rounding()
+    return torch.where(feasible[:, None], vertex, given.alpha)
 
 
 def _best_alone(given: Prepared, epsilon: Tensor) -> Tensor:
     """All weight on the furthest item that alone gives the same prediction."""
-    own = given.readout.softmax(-1)
+    own = class_softmax(given.readout)
     most = (epsilon + given.rounding())[:, None]
     feasible = given.mask & (given.change(own) <= most)
     item = masking.fill(one_hot_jsd(given.alpha), feasible, -1.0).argmax(-1)
@@ -75,94 +49,113 @@ def _best_alone(given: Prepared, epsilon: Tensor) -> Tensor:
 
 
 def _best_pair(given: Prepared, epsilon: Tensor) -> Tensor:
-    """The furthest feasible mixture of two promising items: a grid of weights, then bisection."""
-    items = _promising(given)  # (b,m)
+    """The furthest feasible mixture found of two promising items (B,N).
+
+    TVD <= epsilon keeps each log-odds within a range, and so the weight of the first item. The
+    distance is convex in it, hence largest at an end of its range: the pairs that are furthest
+    there are tried, those first whose middle is feasible, on a grid of weights; bisection finds the
+    ends of the feasible ones.
+    """
+    items, real = _promising(given)  # (B,m)
     m = items.shape[1]
     first, second = torch.triu_indices(m, m, 1, device=items.device)
     if not len(first):
         return given.alpha
-    readout = given.readout.gather(1, items[..., None].expand(-1, -1, given.readout.shape[2]))
-    weight = torch.linspace(0, 1, _PAIR_WEIGHTS + 2, dtype=torch.float64, device=items.device)[1:-1]
-    # Per item and weight; the weights 1 - w are the same in reverse.
-    share = weight[:, None] * readout[:, :, None]  # (b,m,weights,C)
-    logits = share[:, first] + share[:, second].flip(2)  # (b,pairs,weights,C)
-    feasible = given.change(logits.softmax(-1)) <= epsilon[:, None, None]
+    low, high = _weight_range(given, epsilon, items, first, second)
     alpha = given.alpha.gather(1, items)
-    # JSD up to constants that are the same for every pair.
-    of_item = jsd_gain(weight, alpha[..., None])  # (b,m,weights)
-    gain = of_item[:, first] + of_item[:, second].flip(2)
-    furthest, index = masking.fill(gain, feasible, -torch.inf).flatten(1).max(-1)
-    pair, grid = index // len(weight), index % len(weight)
-    i, j = items.gather(1, first[pair][:, None]), items.gather(1, second[pair][:, None])
-    step = 1 / (_PAIR_WEIGHTS + 1)
-    ends = [
-        _bisect(given, epsilon, i, j, weight[grid], weight[grid] + direction * step)
-        for direction in (-1, 1)
-    ]
-    sharper = [_mixture(given, i, j, w) for w in ends]
-    further = statistics.jsd(sharper[0], given.alpha) >= statistics.jsd(sharper[1], given.alpha)
-    best = torch.where(further[:, None], sharper[0], sharper[1])
-    return torch.where(torch.isfinite(furthest)[:, None], best, given.alpha)
-
-
-def _promising(given: Prepared) -> Tensor:
-    """Items that alone are far from alpha or predict much the same, in turn: (b,m)."""
-    far = masking.fill(one_hot_jsd(given.alpha), given.mask, -1.0).argsort(dim=-1, descending=True)
-    own = given.readout.softmax(-1)
-    off = statistics.tvd(own, given.probs[:, None])
-    near = masking.fill(off, given.mask, 2.0).argsort(-1)
-    # At most twice the items: padding only adds repeats and must not change the choice.
-    take = min(2 * given.alpha.shape[1], _PAIR_ITEMS)
-    turns = torch.stack([far, near], -1).flatten(1)[:, :take]
-    # Repeats do no harm: their mixtures are evaluated and never win.
-    return torch.where(given.mask.gather(1, turns), turns, far[:, :1])
-
-
-def _mixture(given: Prepared, i: Tensor, j: Tensor, weight: Tensor) -> Tensor:
-    """weight (b,) on item i (b,1), the rest on item j (b,1): (b,N)."""
-    vector = torch.zeros_like(given.alpha)
-    vector.scatter_add_(1, i, weight[:, None])
-    return vector.scatter_add_(1, j, 1 - weight[:, None])
-
-
-def _bisect(
-    given: Prepared, epsilon: Tensor, i: Tensor, j: Tensor, good: Tensor, bad: Tensor
-) -> Tensor:
-    """The feasible weight nearest to `bad`, starting from the feasible weight `good`."""
-    for _ in range(40):
+    far = torch.stack(
+        [jsd_gain(w, alpha[:, first]) + jsd_gain(1 - w, alpha[:, second]) for w in (low, high)]
+    ).amax(0)
+    far = masking.fill(far, (low <= high) & real[:, first] & real[:, second], -torch.inf)
+    middle = _Pairs.of(given, items[:, first], items[:, second]).moved((low + high)[..., None] / 2)
+    fits = middle[..., 0] <= epsilon[:, None]
+    pair = torch.where(fits, far, far - _LATER).topk(min(_PAIRS, len(first))).indices  # (B,P)
+    possible = torch.isfinite(far.gather(1, pair))
+    low, high = low.gather(1, pair), high.gather(1, pair)
+    i, j = items.gather(1, first[pair]), items.gather(1, second[pair])
+    grid = torch.linspace(0, 1, _PAIR_WEIGHTS, dtype=torch.float64, device=items.device)
+    weight = low[..., None] + (high - low)[..., None] * grid  # (B,P,weights)
+    pairs = _Pairs.of(given, i, j)
+    fits = pairs.moved(weight) <= epsilon[:, None, None]
+    fits = fits & possible[..., None]
+    # The feasible weights at either end, and their infeasible neighbours.
+    ends = torch.stack([fits.int().argmax(-1), len(grid) - 1 - fits.int().flip(-1).argmax(-1)], -1)
+    good = weight.gather(2, ends)
+    outward = torch.tensor([-1, 1], device=items.device)
+    bad = weight.gather(2, (ends + outward).clamp(0, len(grid) - 1))
+    for _ in range(_HALVINGS):
         middle = (good + bad) / 2
-        fine = given.moved(_mixture(given, i, j, middle)) <= epsilon
+        fine = pairs.moved(middle) <= epsilon[:, None, None]
         good, bad = torch.where(fine, middle, good), torch.where(fine, bad, middle)
-    return good
+    gain = masking.fill(pairs.gain(good), fits.any(-1, keepdim=True).expand_as(good), -torch.inf)
+    furthest, place = gain.flatten(1).max(-1, keepdim=True)
+    chosen, w = place // 2, good.flatten(1).gather(1, place)
+    mixture = torch.zeros_like(given.alpha).scatter_add(1, i.gather(1, chosen), w)
+    mixture = mixture.scatter_add(1, j.gather(1, chosen), 1 - w)
+    return torch.where(torch.isfinite(furthest), mixture, given.alpha)
 
 
-@torch.enable_grad()  # audits call this under no_grad
-def gradient_search(given: Prepared, epsilon: Tensor, start: Tensor) -> Tensor:
-    """Adam on the scores of several attentions; keeps the furthest feasible point."""
-    starts = _starts(given, start).clamp_min(1e-4).log().requires_grad_()
-    mask, tolerance = given.mask[:, None], epsilon[:, None]
-    best, best_jsd = start, statistics.jsd(start, given.alpha)
-    optimiser = Adam([{"params": [starts], "lr": 0.1, "weight_decay": 0.0}])
-    for _ in range(_STEPS):
-        alpha = masking.softmax(starts, mask.expand_as(starts))
-        jsd, moved = statistics.jsd(alpha, given.alpha[:, None]), given.moved(alpha)
-        with torch.no_grad():
-            far, which = masking.fill(jsd, moved <= tolerance, -1.0).max(-1)
-            picked = alpha.gather(1, which[:, None, None].expand(-1, 1, alpha.shape[2]))[:, 0]
-            better = far > best_jsd
-            best = torch.where(better[:, None], picked, best)
-            best_jsd = torch.where(better, far, best_jsd)
-        excess = (moved - 0.9 * tolerance).clamp_min(0) / tolerance.clamp_min(1e-6)
-        loss: Tensor = (20 * excess - jsd).sum()
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    return best.detach()
+@dataclass
+class _Pairs:
+    """Mixtures of two items, weight w on the first: w (B,P,W) for the P pairs of each example."""
+
+    given: Prepared
+    readouts: tuple[Tensor, Tensor]  # (B,P,C) each
+    alphas: tuple[Tensor, Tensor]  # (B,P,1) each
+
+    @classmethod
+    def of(cls, given: Prepared, first: Tensor, second: Tensor) -> _Pairs:
+        """Of the items first and second (B,P)."""
+        classes = given.readout.shape[2]
+        i, j = (item[..., None].expand(-1, -1, classes) for item in (first, second))
+        alphas = given.alpha.gather(1, first)[..., None], given.alpha.gather(1, second)[..., None]
+        return cls(given, (given.readout.gather(1, i), given.readout.gather(1, j)), alphas)
+
+    def moved(self, weight: Tensor) -> Tensor:
+        """TVD of the prediction (B,P,W)."""
+        first, second = (readout[:, :, None] for readout in self.readouts)
+        return self.given.change(class_softmax(second + weight[..., None] * (first - second)))
+
+    def gain(self, weight: Tensor) -> Tensor:
+        """The distance (B,P,W) up to factor and summand, which are the same for every pair."""
+        return jsd_gain(weight, self.alphas[0]) + jsd_gain(1 - weight, self.alphas[1])
 
 
-def _starts(given: Prepared, best: Tensor) -> Tensor:
-    """The best so far, items that predict the same, the least attended ones, and both: (b,K,N)."""
-    own = statistics.tvd(given.readout.softmax(-1), given.probs[:, None])
-    near = masking.softmax(-own / 0.05, given.mask)
-    far = masking.softmax(-given.alpha * 50, given.mask)
-    return torch.stack([best, near, far, masking.renormalise(near * far, given.mask)][:_STARTS], 1)
+def _weight_range(
+    given: Prepared, epsilon: Tensor, items: Tensor, first: Tensor, second: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Weights (B,pairs) of the first item between which every log-odds stays in its range.
+
+    The lower one is above the upper one if there are none.
+    """
+    classes = given.readout.shape[2]
+    readout = given.readout.gather(1, items[..., None].expand(-1, -1, classes))
+    odds = readout.gather(2, given.predicted[:, None, None].expand(-1, items.shape[1], 1)) - readout
+    low, high = torch.zeros_like(odds[:, first, 0]), torch.ones_like(odds[:, first, 0])
+    rivals = torch.arange(classes, device=items.device)
+    for rival in rivals:
+        least, most = log_odds_range(given, epsilon, rival.expand(len(odds)))
+        own = given.predicted == rival
+        least, most = least.masked_fill(own, -torch.inf), most.masked_fill(own, torch.inf)
+        other = odds[:, second, rival]
+        rise = odds[:, first, rival] - other
+        rise = torch.where(rise.abs() < 1e-12, 1e-12, rise)
+        ends = (least[:, None] - other) / rise, (most[:, None] - other) / rise
+        low = torch.maximum(low, torch.minimum(*ends))
+        high = torch.minimum(high, torch.maximum(*ends))
+    return low, high
+
+
+def _promising(given: Prepared) -> tuple[Tensor, Tensor]:
+    """Items (B,m) that alone are far from alpha or predict much the same, and which are real."""
+    far = masking.fill(one_hot_jsd(given.alpha), given.mask, -1.0)
+    off = given.change(class_softmax(given.readout))
+    ranks = [
+        values.argsort(dim=-1, stable=True).argsort(-1)
+        for values in (-far, masking.fill(off, given.mask, 2.0))
+    ]
+    # The best of each in turn, and no item twice.
+    turn = torch.minimum(2 * ranks[0], 2 * ranks[1] + 1)
+    turn = masking.fill(turn, given.mask, 4 * turn.shape[1])
+    items = turn.argsort(-1)[:, :_PAIR_ITEMS]
+    return items, given.mask.gather(1, items)

@@ -15,6 +15,7 @@ from attnaudit.exact.inputs import Prepared
 from attnaudit.exact.jsd import expanded_jsd_term
 
 _MAX_STEPS = 60
+_LARGEST = 1e8  # entries of an inverse; beyond, the matrix is taken for singular
 
 
 def far_vertex(given: Prepared, priority: Tensor, *, start: Tensor | None = None) -> Tensor:
@@ -25,9 +26,11 @@ def far_vertex(given: Prepared, priority: Tensor, *, start: Tensor | None = None
     constraints = constraints_of(given)
     start = given.alpha if start is None else start
     x = _shed(given, constraints, masking.fill(priority, given.mask, -torch.inf), start)
+    walking = torch.arange(len(x), device=x.device)
     for _ in range(_MAX_STEPS):
-        x, moved = _walk(given, constraints, x)
-        if not moved:
+        x[walking], moved = _walk(given.rows(walking), constraints[walking], x[walking])
+        walking = walking[moved]
+        if not len(walking):
             break
     return x
 
@@ -58,7 +61,8 @@ def _shed(given: Prepared, constraints: Tensor, priority: Tensor, start: Tensor)
             break
         picked = masking.fill(priority, active, -torch.inf)[unfinished].topk(classes + 1).indices
         columns = constraints[unfinished].gather(2, picked[:, None].expand(-1, classes, -1))
-        null = torch.linalg.svd(columns, full_matrices=True).Vh[:, -1]
+        # Orthogonal to all rows, of whatever rank they are.
+        null = torch.linalg.qr(columns.transpose(1, 2), mode="complete").Q[..., -1]
         now, was = x[unfinished].gather(1, picked), alpha[unfinished].gather(1, picked)
         ends = torch.stack([_to_the_edge(now, null), _to_the_edge(now, -null)])
         gain = expanded_jsd_term(ends, was).sum(-1)
@@ -76,15 +80,26 @@ def _to_the_edge(x: Tensor, direction: Tensor) -> Tensor:
     return moved.clamp_min(0).scatter(1, item, 0.0)
 
 
-def _walk(given: Prepared, constraints: Tensor, x: Tensor) -> tuple[Tensor, bool]:
-    """Move to the furthest neighbouring vertex, if further: (x, whether any example moved)."""
+def _inverse(columns: Tensor) -> Tensor:
+    """The inverse (B,m,C) of the columns (B,C,m), the pseudo-inverse where there is none."""
+    if columns.shape[1] != columns.shape[2]:
+        return torch.linalg.pinv(columns)
+    inverse = torch.linalg.inv_ex(columns).inverse
+    singular = ~(inverse.abs().amax((1, 2)) < _LARGEST)  # True if NaN
+    if singular.any():
+        inverse[singular] = torch.linalg.pinv(columns[singular])
+    return inverse
+
+
+def _walk(given: Prepared, constraints: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Move to the furthest neighbouring vertex, if further: (x, which examples (B,) moved)."""
     classes = constraints.shape[1]
     # Real items first, whatever their weight: a masked one in the basis must not gain any.
     basis = masking.fill(x, given.mask, -1.0).topk(min(classes, x.shape[1])).indices
     real = given.mask.gather(1, basis)[..., None]
     columns = constraints.gather(2, basis[:, None].expand(-1, classes, -1))
     # (B,C,N): how the weights of the basis change as each item gains weight.
-    direction = -(torch.linalg.pinv(columns) @ constraints)
+    direction = -(_inverse(columns) @ constraints)
     exact = (columns @ direction + constraints).abs().amax(1) < 1e-9
     now, was = x.gather(1, basis)[..., None], given.alpha.gather(1, basis)[..., None]
     room = torch.where(direction < -1e-12, now / -direction, torch.inf)
@@ -105,4 +120,4 @@ def _walk(given: Prepared, constraints: Tensor, x: Tensor) -> tuple[Tensor, bool
     weights = after.gather(2, item[:, None, None].expand(-1, after.shape[1], 1))[..., 0]
     moved = torch.zeros_like(x).scatter(1, basis, weights)
     moved = moved.scatter(1, item[:, None], step.gather(1, item[:, None]))
-    return torch.where(better[:, None], moved, x), bool(better.any())
+    return torch.where(better[:, None], moved, x), better
