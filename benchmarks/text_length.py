@@ -78,7 +78,8 @@ def one(encoder: str, words: int, without: list[str]) -> dict[str, Any]:
     from attnaudit.data import Vocabulary, batches_of
     from attnaudit.measures import DEFAULT_MEASURES, MEASURES
     from attnaudit.models import Architecture, build
-    from attnaudit.training.trainer import Recipe, fit
+    from attnaudit.training.recipe import Recipe
+    from attnaudit.training.trainer import fit
 
     torch.set_num_threads(1)
     splits = data.load(TRAINED_ON)

@@ -16,7 +16,8 @@ from attnaudit.data import Example, Splits, Vocabulary
 from attnaudit.data.batching import batches_of, collate, in_batches
 from attnaudit.data.datasets import load
 from attnaudit.models import Architecture, build
-from attnaudit.training.trainer import Recipe, fit
+from attnaudit.training.recipe import Recipe
+from attnaudit.training.trainer import fit
 
 EMBEDDING = 300
 PLAIN_BATCH = 32

@@ -12,7 +12,8 @@ from benchmarks.speed.setting import EMBEDDING, PLAIN_BATCH, Corpus, PlainModel
 
 from attnaudit.data.batching import collate, in_batches
 from attnaudit.models import Architecture, build
-from attnaudit.training.trainer import Recipe, make_optimiser, train_epoch
+from attnaudit.training.recipe import Recipe
+from attnaudit.training.trainer import make_optimiser, train_epoch
 
 
 def training_row(data: Corpus, device: torch.device, texts: int) -> Row:

@@ -27,8 +27,8 @@ from attnaudit.models.encoders.mlp import MLP
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.interventions import INTERVENTIONS
 from attnaudit.training.presets import PRESETS
+from attnaudit.training.recipe import Recipe
 from attnaudit.training.runner import run_experiment
-from attnaudit.training.trainer import Recipe
 from attnaudit.training.variants import VARIANTS
 
 REGISTRIES: dict[str, Mapping[str, Callable[..., Any]]] = {

@@ -26,7 +26,8 @@ from attnaudit.models.outputs import OUTPUTS
 from attnaudit.models.projections import PROJECTIONS
 from attnaudit.models.scorers import SCORERS
 from attnaudit.statistics.classification import performance
-from attnaudit.training.trainer import Recipe, fit, predictions
+from attnaudit.training.recipe import Recipe
+from attnaudit.training.trainer import fit, predictions
 
 SMALL = {
     "bilstm": "bilstm:hidden=3",

@@ -16,7 +16,8 @@ from attnaudit.data.vocabulary import Vocabulary
 from attnaudit.models import Architecture, build
 from attnaudit.statistics.classification import performance
 from attnaudit.training.objectives.cross_entropy import cross_entropy
-from attnaudit.training.trainer import Recipe, fit, predictions
+from attnaudit.training.recipe import Recipe
+from attnaudit.training.trainer import fit, predictions
 
 SMALL = "keyword:train=600,dev=100,test=100,length=8,jitter=2,distractors=1"
 

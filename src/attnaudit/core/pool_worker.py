@@ -51,11 +51,11 @@ class PoolWorker:
     ----------
     share : threads it computes with.
     threads : the same if the user asked for a number, else None.
-    module : in which the functions are that it will be asked to call.
+    modules : in which the functions are that it will be asked to call.
     """
 
-    def __init__(self, share: int, threads: int | None, module: str) -> None:
-        context = _context(module)
+    def __init__(self, share: int, threads: int | None, modules: list[str]) -> None:
+        context = _context(modules)
         self.connection, theirs = context.Pipe()
         handle, self._output_path = tempfile.mkstemp(prefix="attnaudit-worker-", suffix=".log")
         self._output = os.fdopen(handle, "rb")
@@ -110,7 +110,7 @@ class PoolWorker:
         self.process.close()
 
 
-def _context(module: str) -> ForkServerContext | SpawnContext:
+def _context(modules: list[str]) -> ForkServerContext | SpawnContext:
     """How processes are started: nothing of this process is copied into them.
 
     On Linux one server process imports what the tasks need, once, and forks the workers, so that a
@@ -119,7 +119,7 @@ def _context(module: str) -> ForkServerContext | SpawnContext:
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([module])  # without effect on a server that is running
+    context.set_forkserver_preload(modules)  # without effect on a server that is running
     return context
 
 

@@ -37,7 +37,7 @@ def run_in_processes(
     share = threads or max(1, available_cores() // count)
     upcoming = iter(tasks)
     waiting: deque[Job] = deque()
-    pool = _Pool(lambda module: PoolWorker(share, threads, module))
+    pool = _Pool(lambda modules: PoolWorker(share, threads, modules))
     try:
         while True:
             while len(waiting) + len(pool.busy) < count:
@@ -48,8 +48,8 @@ def run_in_processes(
             if not waiting and not pool.busy:
                 return
             if waiting:
-                module = waiting[0].task.function.__module__
-                pool.grow(min(count, len(waiting) + len(pool.busy)), module)
+                wanted = min(count, len(waiting) + len(pool.busy))
+                pool.grow(wanted, waiting[0].task.modules())
             for worker in pool.idle:
                 if waiting and worker.give(waiting[0]):
                     job = waiting.popleft()
@@ -67,7 +67,7 @@ def run_in_processes(
 class _Pool:
     """The processes of one call of `run_in_processes`."""
 
-    def __init__(self, new_worker: Callable[[str], PoolWorker]) -> None:
+    def __init__(self, new_worker: Callable[[list[str]], PoolWorker]) -> None:
         self._new_worker = new_worker
         self._workers: list[PoolWorker] = []
         self._failed_starts = 0
@@ -81,11 +81,11 @@ class _Pool:
     def idle(self) -> list[PoolWorker]:
         return [worker for worker in self._workers if worker.is_ready and worker.job is None]
 
-    def grow(self, count: int, module: str) -> None:
-        """Start processes until there are `count`, which will call functions of the module."""
+    def grow(self, count: int, modules: list[str]) -> None:
+        """Start processes until there are `count`, which will need the modules."""
         while len(self._workers) < count:
             with no_interruption():
-                self._workers.append(self._new_worker(module))
+                self._workers.append(self._new_worker(modules))
 
     def finished(self) -> Iterator[tuple[Job, End]]:
         """Wait until something happens; the jobs that ended."""

@@ -15,12 +15,24 @@ class Task(NamedTuple):
     ----------
     key : unique among the tasks of a call of `run_tasks`.
     function : importable by name, so defined at the top level of a module.
-    arguments : plain data: texts, numbers, lists, dicts; paths as texts.
+    arguments : plain data: texts, numbers, lists, dicts; paths as texts. Also such functions.
     """
 
     key: str
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
+
+    def modules(self) -> list[str]:
+        """The modules of its functions, which a process imports to run it.
+
+        Examples
+        --------
+        >>> import os.path
+        >>> Task("one", abs, (os.path.join, "a")).modules()
+        ['builtins', 'posixpath']
+        """
+        functions = [self.function, *(part for part in self.arguments if callable(part))]
+        return [function.__module__ for function in functions]
 
 
 class Outcome(NamedTuple):

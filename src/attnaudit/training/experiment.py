@@ -12,7 +12,7 @@ from attnaudit.data import choice_without_folders
 from attnaudit.models import Architecture
 from attnaudit.models.architecture import PARTS
 from attnaudit.training.presets import preset_dataset, preset_options
-from attnaudit.training.trainer import Recipe
+from attnaudit.training.recipe import Recipe
 
 # Names that run.json and the names of run directories keep from earlier versions.
 _STORED_NAMES = {"keep_examples": "illustrated"}

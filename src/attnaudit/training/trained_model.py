@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,10 @@ from safetensors.torch import load as deserialise
 from safetensors.torch import save as serialise
 
 from attnaudit.auditing.battery import Battery
-from attnaudit.auditing.jobs.fingerprints import model_fingerprint
-from attnaudit.auditing.jobs.job import MODEL, check_model
+from attnaudit.auditing.jobs.job import MODEL
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.sealed_json import sealed, unsealed
-from attnaudit.auditing.jobs.sharded_audit import ShardedAudit
+from attnaudit.auditing.jobs.shard_worker import shard_task
 from attnaudit.auditing.jobs.shards import StoredShards
 from attnaudit.auditing.selection import find_audits, find_measures
 from attnaudit.audits import AUDITS
@@ -100,40 +99,31 @@ def run_battery(
 
 
 def worker_task(store: JobStore, job: str, shard: int, work: dict[str, Any]) -> Task:
-    """What a worker does for one shard of a run; work: as for `audit_run_shard`."""
-    return Task(f"part {shard}", audit_run_shard, (store.address, job, shard, work))
+    """What a worker does for one shard of a run; work: as for `load_run`."""
+    return shard_task(load_run, store.address, job, shard, work)
 
 
-def audit_run_shard(address: str, job: str, shard: int, work: dict[str, Any]) -> None:
-    """Audit one shard of a run in any process; its part is written to the folder of the job.
+def load_run(store: JobStore, work: dict[str, Any]) -> tuple[Battery, StoredShards]:
+    """The battery of a run whose weights are in the store of its job, and its examples.
 
     Parameters
     ----------
-    address, job : where the job is, and its id.
-    shard : its number.
+    store : of the job.
     work : plain data: `model` (as in run.json), `words`, `choices` (variant, seed, audits and
         measures), `base` and `others` (folders of runs) and `device`.
     """
-    _worker(address, job, json.dumps(work, sort_keys=True)).do(shard)
-
-
-@lru_cache(maxsize=1)
-def _worker(address: str, job: str, work: str) -> ShardedAudit:
-    """The models of a job, loaded once per process."""
-    given = json.loads(work)
-    choices, store = given["choices"], JobStore(address)
-    vocabulary = Vocabulary(tuple(given["words"]))
-    fresh = build_from(given["model"], vocabulary)
+    choices = work["choices"]
+    vocabulary = Vocabulary(tuple(work["words"]))
+    fresh = build_from(work["model"], vocabulary)
     # Trusted: the parts were chosen by the process that started this one.
-    base = None if given["base"] is None else load(given["base"], trust_code=True).model
+    base = None if work["base"] is None else load(work["base"], trust_code=True).model
     context = VariantContext(fresh, base, vocabulary, choices["seed"])
     model = make_training(choices["variant"], context).model
     fresh.load_state_dict(deserialise(store.read(_WEIGHTS)))
-    others = [load(Path(folder), trust_code=True).model for folder in given["others"]]
+    others = [load(Path(folder), trust_code=True).model for folder in work["others"]]
     experiment = ExperimentConfig(
         seed=choices["seed"], audits=choices["audits"], measures=choices["measures"]
     )
-    check_model(store, job, model_fingerprint(model))
-    battery = run_battery(experiment, model.eval(), vocabulary, others, given["device"])
-    to_batches = batches_with(vocabulary, given["model"]["classes"])
-    return ShardedAudit(job, store, battery, StoredShards(store, EXAMPLES, to_batches)).planned()
+    battery = run_battery(experiment, model.eval(), vocabulary, others, work["device"])
+    to_batches = batches_with(vocabulary, work["model"]["classes"])
+    return battery, StoredShards(store, EXAMPLES, to_batches)

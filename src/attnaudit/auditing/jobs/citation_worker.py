@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnaudit.auditing.battery import Battery
 from attnaudit.auditing.citation_job import citation_battery
 from attnaudit.auditing.jobs.citation_examples import QUESTIONS, batches_by
-from attnaudit.auditing.jobs.fingerprints import model_fingerprint
-from attnaudit.auditing.jobs.job import check_model
 from attnaudit.auditing.jobs.job_store import JobStore
-from attnaudit.auditing.jobs.sharded_audit import ShardedAudit
+from attnaudit.auditing.jobs.shard_worker import shard_task
 from attnaudit.auditing.jobs.shards import StoredShards
 from attnaudit.auditing.selection import Choice
 from attnaudit.core.tasks import Task
@@ -52,27 +48,11 @@ class SavedReader(NamedTuple):
     def task(self, address: str, job: str, shard: int) -> Task:
         """What a worker does for one shard; it may be in another folder."""
         reader = {**self._asdict(), "folder": str(Path(self.folder).resolve())}
-        return Task(f"part {shard}", audit_citation_shard, (address, job, shard, reader))
+        return shard_task(load_reader, address, job, shard, reader)
 
 
-def audit_citation_shard(address: str, job: str, shard: int, reader: dict[str, Any]) -> None:
-    """Audit one shard of a job; its part is written to the folder of the job.
-
-    Parameters
-    ----------
-    address, job : where the job is, and its id.
-    shard : its number.
-    reader : the fields of `SavedReader`.
-    """
-    _worker(address, job, json.dumps(reader, sort_keys=True)).do(shard)
-
-
-@lru_cache(maxsize=1)
-def _worker(address: str, job: str, reader: str) -> ShardedAudit:
-    """The model of a job, loaded once per process."""
-    saved = SavedReader(**json.loads(reader))
+def load_reader(store: JobStore, reader: dict[str, Any]) -> tuple[Battery, StoredShards]:
+    """The battery of a saved language model, and the questions; reader: fields of `SavedReader`."""
+    saved = SavedReader(**reader)
     battery = saved.battery(saved.load())
-    store = JobStore(address)
-    check_model(store, job, model_fingerprint(battery.model))
-    shards = StoredShards(store, QUESTIONS, batches_by(battery.model))
-    return ShardedAudit(job, store, battery, shards).planned()
+    return battery, StoredShards(store, QUESTIONS, batches_by(battery.model))

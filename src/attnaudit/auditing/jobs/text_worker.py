@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +13,8 @@ from attnaudit.auditing.explanations import (
     find_explanations,
     with_explanations,
 )
-from attnaudit.auditing.jobs.fingerprints import model_fingerprint
-from attnaudit.auditing.jobs.job import check_model
 from attnaudit.auditing.jobs.job_store import JobStore
-from attnaudit.auditing.jobs.sharded_audit import ShardedAudit
+from attnaudit.auditing.jobs.shard_worker import shard_task
 from attnaudit.auditing.jobs.shards import StoredShards
 from attnaudit.auditing.jobs.text_examples import TEXTS, batches_by
 from attnaudit.auditing.jobs.worker_choices import reject_functions
@@ -65,7 +62,7 @@ class SavedModels(NamedTuple):
         """What a worker does for one shard; it may be in another folder."""
         folders = [str(Path(folder).resolve()) for folder in self.folders]
         models = {**self._asdict(), "folders": folders}
-        return Task(f"part {shard}", audit_text_shard, (address, job, shard, models))
+        return shard_task(load_models, address, job, shard, models)
 
     def check_names(self) -> None:
         """Reject functions: other processes find audits and measures by name."""
@@ -74,23 +71,7 @@ class SavedModels(NamedTuple):
         )
 
 
-def audit_text_shard(address: str, job: str, shard: int, models: dict[str, Any]) -> None:
-    """Audit one shard of a job; its part is written to the folder of the job.
-
-    Parameters
-    ----------
-    address, job : where the job is, and its id.
-    shard : its number.
-    models : the fields of `SavedModels`.
-    """
-    _worker(address, job, json.dumps(models, sort_keys=True)).do(shard)
-
-
-@lru_cache(maxsize=1)
-def _worker(address: str, job: str, models: str) -> ShardedAudit:
-    """The models of a job, loaded once per process."""
-    battery = SavedModels(**json.loads(models)).load()
-    store = JobStore(address)
-    check_model(store, job, model_fingerprint(battery.model))
-    shards = StoredShards(store, TEXTS, batches_by(battery.model))
-    return ShardedAudit(job, store, battery, shards).planned()
+def load_models(store: JobStore, models: dict[str, Any]) -> tuple[Battery, StoredShards]:
+    """The battery of saved models, and the texts; models: fields of `SavedModels`."""
+    battery = SavedModels(**models).load()
+    return battery, StoredShards(store, TEXTS, batches_by(battery.model))

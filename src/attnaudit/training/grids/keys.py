@@ -21,7 +21,7 @@ from attnaudit.models.architecture import PARTS
 from attnaudit.training.experiment import ExperimentConfig
 from attnaudit.training.interventions import INTERVENTIONS
 from attnaudit.training.presets import PRESETS
-from attnaudit.training.trainer import Recipe
+from attnaudit.training.recipe import Recipe
 
 PLURALS = {
     "datasets": "dataset",
