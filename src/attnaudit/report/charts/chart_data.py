@@ -161,7 +161,7 @@ def _epsilon(columns: Columns, masks: Masks) -> list[dict[str, Any]]:
         for group, mask in masks.items():
             part = jsd[mask & ~np.isnan(jsd)]
             if len(part):
-                low, median, high = np.quantile(part, bins.QUARTILES)
+                low, median, high = bins.sorted_quantiles(np.sort(part), bins.QUARTILES)
                 lines.append(
                     {
                         "epsilon": float(name),
@@ -213,7 +213,8 @@ def _removal(columns: Columns, masks: Masks) -> list[dict[str, Any]]:
         for group, mask in masks.items():
             part = removed[mask & ~np.isnan(removed)]
             if len(part):
-                quantiles = zip(bins.QUANTILES, np.quantile(part, bins.QUANTILES), strict=True)
+                values = bins.sorted_quantiles(np.sort(part), bins.QUANTILES)
+                quantiles = zip(bins.QUANTILES, values, strict=True)
                 lines.append(
                     {
                         "measure": measure,
