@@ -126,7 +126,7 @@ def run_experiment(
     place = place or find_place(experiment, out, data_dir=data_dir)
     if place.done and not force:
         return place.folder
-    _check(experiment)
+    check_experiment(experiment)
     check_device(device)
     check_writable(out)
     with working_on(place.folder), recording() as log:
@@ -214,7 +214,7 @@ def _path(path: str | Path | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def _check(experiment: ExperimentConfig) -> None:
+def check_experiment(experiment: ExperimentConfig) -> None:
     """Reject wrong names and missing files now, not after minutes of training."""
     models.check(experiment.architecture)
     registry.find(VARIANTS, experiment.variant, "variant")
