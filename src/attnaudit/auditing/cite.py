@@ -10,6 +10,7 @@ import torch
 
 from attnaudit.auditing.citation_answers import answered_questions
 from attnaudit.auditing.citation_job import citation_battery, run_citation_job
+from attnaudit.auditing.jobs.leftovers import remove_leftovers
 from attnaudit.auditing.selection import Choice, find_audits, find_measures
 from attnaudit.audits.citations import CITATION_AUDITS, DEFAULT_CITATION_AUDITS
 from attnaudit.core.contract import AttentionModel
@@ -89,6 +90,7 @@ def cite(
     find_audits(audits, CITATION_AUDITS, DEFAULT_CITATION_AUDITS)
     find_measures(measures, CITATION_MEASURES, DEFAULT_CITATION_MEASURES)
     if out is not None:
+        remove_leftovers(Path(out))
         check_folder(Path(out), replace=force)
     if isinstance(examples, str | Path):
         examples, _ = read_citations(examples)

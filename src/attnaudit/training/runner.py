@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from attnaudit import data, models
 from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.job_store import JobStore
+from attnaudit.auditing.jobs.leftovers import remove_leftovers
 from attnaudit.auditing.jobs.run_job import opened, parts_folder
 from attnaudit.auditing.report_file import write_report
 from attnaudit.auditing.selection import find_audits, find_measures
@@ -125,6 +126,7 @@ def run_experiment(
     """
     place = place or find_place(experiment, out, data_dir=data_dir)
     if place.done and not force:
+        remove_leftovers(place.folder)
         return place.folder
     check_experiment(experiment)
     check_device(device)
