@@ -3,7 +3,7 @@
     python tools/kill_series.py --work DIR [--only NAME]
 
 Makes small inputs (a tiny BERT, texts, grids) and gives each command of `COMMANDS` to
-`kill_trials`: 20 kills of the whole process group, four per output folder. Given again with the
+`kill_trials`: 20 kills of the whole process group, five per output folder. Given again with the
 same --work, it goes on where it was stopped. Prints a Markdown table, as in docs/scale.md.
 """
 
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kill_trials import OUT, run_trials
+from kill_trials import ATTNAUDIT, OUT, run_trials
 
 INPUTS = "{inputs}"
 KEYWORD = "keyword:train=200,dev=60,test=6000,length=12"
@@ -102,7 +102,7 @@ def table(series: dict[str, dict[str, Any]]) -> str:
         problems = [problem for trial in done["trials"] for problem in trial["problems"]]
         outcome = "; ".join(problems) or f"{done['values']} of {done['values']} the same bytes"
         lines.append(
-            f"| `{name}` | {done['seconds']:.0f} | {len(kills)} | {sum(map(bool, kept))} | "
+            f"| `{name}` | {done['undisturbed'][-1]:.0f} | {len(kills)} | {sum(map(bool, kept))} | "
             f"{sum(kept)} | {outcome}, {len(done['trials'])} times |"
         )
     return "\n".join(lines)
@@ -124,8 +124,7 @@ def main() -> None:
         if given.only not in (None, name):
             continue
         print(f"\n{name}", flush=True)
-        command = [sys.executable, "-m", "attnaudit"]
-        command += [word.replace(INPUTS, str(inputs)) for word in words]
+        command = ATTNAUDIT + [word.replace(INPUTS, str(inputs)) for word in words]
         work = given.work / f"series-{number}"
         series[name] = run_trials(command, work, kills=given.kills, seed=number, most=given.trials)
     print(f"\n{table(series)}")

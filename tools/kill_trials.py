@@ -3,18 +3,20 @@
     python tools/kill_trials.py --work DIR -- attnaudit run --dataset keyword --out {out}
 
 The command runs once undisturbed, then again and again in new folders: there its whole process
-group is killed (SIGKILL) at moments spread over the processor time of the undisturbed run, and the
-same command is given again. What has to hold is checked after every kill and at the end:
+group is killed (SIGKILL) at moments spread over the work of the undisturbed run, and the same
+command is given again. What has to hold is checked after every kill and at the end:
 
 - a finished part or run is still there, and unchanged, after the next kill;
 - a folder that counts as a finished run is whole by its checksums;
 - the last command succeeds, and every values.parquet has the bytes of the undisturbed run;
 - no parts are left (drafts go when the next writer of the folder finds them old).
 
-A quarter of the moments is before the first finished file of the undisturbed run appeared, the
-others after it, so that most kills hit finished work. Prints a table with a line per kill, and
-ends with exit code 1 if anything did not hold. Given again with the same --work, it goes on with
-the trial at which it was stopped. `tools/kill_series.py` does all this for several commands.
+A moment is a place in the work of the undisturbed run, in processor seconds: a command that goes
+on from finished files is killed when it should have reached that place. A quarter of the moments
+is before the first finished file appeared, a twentieth after the last, the others between them, so
+that most kills hit finished work. Prints a table with a line per kill, and ends with exit code 1
+if anything did not hold. Given again with the same --work, it goes on with the trial at which it
+was stopped. `tools/kill_series.py` does all this for several commands.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from preloaded_commands import PreloadedCommand
 
 from attnaudit.core import temporary
 from attnaudit.core.errors import InputError
@@ -39,6 +43,7 @@ from attnaudit.results import store
 from attnaudit.results.checksums import verify_folder
 
 OUT = "{out}"
+ATTNAUDIT = [sys.executable, "-m", "attnaudit"]
 VALUES = "values.parquet"
 _HOLDS_RESULTS = 2  # exit code
 _LOOK_EVERY = 0.1  # seconds
@@ -50,7 +55,8 @@ class Trial:
 
     Parameters
     ----------
-    command : with `OUT` where the folder goes.
+    command : with `OUT` where the folder goes. One that begins with `ATTNAUDIT` is forked from a
+        process with the libraries loaded.
     folder : holds the output folder, and nothing else.
     log : file for what the commands write.
     """
@@ -58,13 +64,16 @@ class Trial:
     command: list[str]
     folder: Path
     log: Path
+    finished: set[Path] = field(default_factory=set)  # every part and run there has been
     problems: list[str] = field(default_factory=list)
     kept: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self) -> subprocess.Popen[bytes] | PreloadedCommand:
         """Start the command in a process group of its own."""
         self.folder.mkdir(parents=True, exist_ok=True)
         given = [word.replace(OUT, str(self.folder / "out")) for word in self.command]
+        if given[:3] == ATTNAUDIT:
+            return PreloadedCommand.start(given[3:], self.log)
         with self.log.open("ab") as stream:
             return subprocess.Popen(given, stdout=stream, stderr=stream, start_new_session=True)
 
@@ -86,6 +95,7 @@ class Trial:
     def look(self) -> tuple[int, int]:
         """Check what is there now; how many finished parts and runs there are."""
         now = {path: _stamp(path) for path in self.folder.rglob("*.parquet") if _counts(path)}
+        self.note_finished()
         for path, stamp in self.kept.items():
             if path.name == VALUES and now.get(path) != stamp:
                 self.problems.append(f"{path} was finished, and was made again or lost")
@@ -98,6 +108,15 @@ class Trial:
         for run in runs:
             self.check(run)
         return len(parts), len(runs)
+
+    def note_finished(self) -> int:
+        """How many parts and runs were finished up to now, with those that are gone again."""
+        self.finished.update(
+            path
+            for path in self.folder.rglob("*.parquet")
+            if _counts(path) and (path.name == VALUES or _is_part(path))
+        )
+        return len(self.finished)
 
     def check(self, run: Path) -> None:
         """A folder that counts as a finished run must be whole."""
@@ -154,20 +173,54 @@ def _counts(path: Path) -> bool:
     return not any(temporary.is_temporary(each) for each in (path, *path.parents))
 
 
-def moments(count: int, first: float, length: float, draw: random.Random) -> list[float]:
-    """Random moments in a random order: a quarter before `first`, the others from it to `length`.
+class Undisturbed(NamedTuple):
+    """A run that nobody killed, in processor seconds.
 
-    One in each of as many equal pieces of either time.
-
-    >>> sorted(int(each) for each in moments(4, 1.0, 4.0, random.Random(0)))
-    [0, 1, 2, 3]
+    begin : when it had begun its output folder.
+    finished : when each part or run was finished.
+    length : its end.
     """
-    early = count // 4
-    late = count - early
-    found = [first * (piece + draw.random()) / early for piece in range(early)]
-    found += [first + (length - first) * (piece + draw.random()) / late for piece in range(late)]
-    draw.shuffle(found)
-    return found
+
+    begin: float
+    finished: list[float]
+    length: float
+
+    def moments(self, count: int, draw: random.Random) -> list[float]:
+        """Random moments in a random order, one in each of `count` pieces of the run.
+
+        A quarter before the first finished file, a twentieth after the last, others between them.
+
+        >>> whole = Undisturbed(0.5, [1.0, 2.0, 3.0], 4.0)
+        >>> sorted(int(each) for each in whole.moments(4, random.Random(0)))
+        [0, 1, 1, 2]
+        """
+        early, late = count // 4, count // 20
+        spans = (
+            (early, 0.0, self.finished[0]),
+            (count - early - late, self.finished[0], self.finished[-1]),
+            (late, self.finished[-1], self.length),
+        )
+        found = [
+            low + (high - low) * (piece + draw.random()) / pieces
+            for pieces, low, high in spans
+            for piece in range(pieces)
+        ]
+        draw.shuffle(found)
+        return found
+
+    def seconds_to(self, moment: float, finished: int) -> float:
+        """What a command that goes on needs to come to a moment of this run.
+
+        finished : the parts and runs that are there.
+
+        >>> whole = Undisturbed(0.5, [1.0, 2.0, 3.0], 4.0)
+        >>> whole.seconds_to(2.25, 0), whole.seconds_to(2.25, 2), whole.seconds_to(1.5, 2)
+        (2.25, 0.75, 0.5)
+        """
+        if finished == 0:
+            return moment
+        reached = self.finished[min(finished, len(self.finished)) - 1]
+        return self.begin + max(0.0, moment - reached)
 
 
 def group_seconds(group: int) -> float:
@@ -183,23 +236,22 @@ def group_seconds(group: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def undisturbed(trial: Trial) -> tuple[float, float]:
-    """Run a command that nobody kills: processor seconds to its first finished file, and in all."""
+def undisturbed(trial: Trial) -> Undisturbed:
+    """Run a command that nobody kills."""
     process = trial.start()
-    first, length = None, 0.0
+    begin, length = None, 0.0
+    finished: list[float] = []
     while process.poll() is None:
         time.sleep(_LOOK_EVERY)
         length = max(length, group_seconds(process.pid))
-        if first is None and any(
-            _counts(path) and (path.name == VALUES or _is_part(path))
-            for path in trial.folder.rglob("*.parquet")
-        ):
-            first = length
+        if begin is None and any(trial.folder.iterdir()):
+            begin = length
+        finished += [length] * (trial.note_finished() - len(finished))
     if process.returncode != 0:
         raise SystemExit(
             f"The undisturbed command ended with exit code {process.returncode}, see {trial.log}."
         )
-    return first or length, length
+    return Undisturbed(begin or 0.0, finished or [length], length)
 
 
 def run_trials(
@@ -207,7 +259,7 @@ def run_trials(
     work: Path,
     *,
     kills: int = 20,
-    per_trial: int = 4,
+    per_trial: int = 5,
     seed: int = 0,
     most: int | None = None,
 ) -> dict[str, Any]:
@@ -224,7 +276,7 @@ def run_trials(
 
     Returns
     -------
-    `seconds`, `first` and `values` of the undisturbed run; `trials`, each with its `kills`
+    `undisturbed` and the number of its `values`; `trials`, each with its `kills`
     (`moment`, and `parts` and `runs` finished by then), `finished` and `problems`.
     """
     work.mkdir(parents=True, exist_ok=True)
@@ -234,11 +286,12 @@ def run_trials(
         done = json.loads(state.read_text(encoding="utf-8"))
     else:
         shutil.rmtree(whole.folder, ignore_errors=True)
-        first, length = undisturbed(whole)
-        done = {"command": list(command), "first": first, "seconds": length, "trials": []}
-        done["waiting"] = moments(kills, first, length, random.Random(seed))
+        measured = undisturbed(whole)
+        done = {"command": list(command), "undisturbed": measured, "trials": []}
+        done["waiting"] = measured.moments(kills, random.Random(seed))
         done["values"] = len(whole.values())
-    print(f"undisturbed: {done['seconds']:.1f} s, {done['values']} values.parquet")
+    clock = Undisturbed(*done["undisturbed"])
+    print(f"undisturbed: {clock.length:.1f} s, {done['values']} values.parquet")
     print(f"{'trial':>5} {'kill':>4} {'moment':>8} {'parts':>5} {'runs':>5}  outcome", flush=True)
     last = None if most is None else len(done["trials"]) + most
     while done["waiting"] and len(done["trials"]) != last:
@@ -247,8 +300,9 @@ def run_trials(
         shutil.rmtree(trial.folder, ignore_errors=True)  # of a series that was stopped
         killed: list[dict[str, Any]] = []
         code = None
-        for moment in done["waiting"][:per_trial]:
-            code = trial.kill_after(moment)
+        planned, later = sorted(done["waiting"][:per_trial]), done["waiting"][per_trial:]
+        for moment in planned:
+            code = trial.kill_after(clock.seconds_to(moment, trial.note_finished()))
             if code is not None:  # it was faster than the undisturbed run: a new folder
                 break
             parts, runs = trial.look()
@@ -260,9 +314,8 @@ def run_trials(
         for problem in trial.problems:
             print(f"      {problem}", flush=True)
         done["trials"].append({"kills": killed, "finished": outcome, "problems": trial.problems})
-        done["waiting"] = done["waiting"][len(killed) :]
-        if not killed:  # it always ends before this moment
-            done["waiting"][0] *= 0.9
+        missed = planned[len(killed) :]  # it ended before these moments
+        done["waiting"] = [*later, *(0.95 * moment for moment in missed)]
         if not trial.problems:
             shutil.rmtree(trial.folder)
         state.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
@@ -274,7 +327,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--work", type=Path, required=True, help="folder for all outputs")
     parser.add_argument("--kills", type=int, default=20, help="in all")
-    parser.add_argument("--per-trial", type=int, default=4, help="kills of one output folder")
+    parser.add_argument("--per-trial", type=int, default=5, help="kills of one output folder")
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
     parser.add_argument("command", nargs="+", help=f"with {OUT} for the output folder")
     given = parser.parse_args()

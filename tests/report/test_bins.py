@@ -49,3 +49,11 @@ def test_the_violins_of_page_and_figure_have_the_same_counts(run: Run) -> None:
         peak, count = label.get_text().split("\nn = ")
         total = sum(sum(violin["counts"]) for violin in violins if violin["peak"] == peak)
         assert total == int(count)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 41, 500])
+def test_quantiles_of_sorted_values_are_those_of_numpy_to_the_last_bit(count: int) -> None:
+    draw = np.random.default_rng(count)
+    for values in (draw.random((3, count)), draw.integers(0, 4, (3, count)) / 3):
+        found = bins.sorted_quantiles(np.sort(values, axis=1), bins.QUANTILES)
+        np.testing.assert_array_equal(found, np.quantile(values, bins.QUANTILES, axis=1))

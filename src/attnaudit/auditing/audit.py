@@ -23,6 +23,7 @@ from attnaudit.auditing.explanations import (
     with_given_scores,
 )
 from attnaudit.auditing.jobs.job import finish
+from attnaudit.auditing.jobs.leftovers import remove_leftovers
 from attnaudit.auditing.jobs.run_job import BatchSource, opened, parts_folder, run_job
 from attnaudit.auditing.jobs.shard_bounds import TOKENS_PER_SHARD
 from attnaudit.auditing.jobs.shards import MemoryShards, index_batches
@@ -145,6 +146,7 @@ def audit(
     find_measures(measures)
     check_explanations(explanations)
     if out is not None:
+        remove_leftovers(Path(out))
         check_folder(Path(out), replace=force)
     read_data = as_batches(model, data, labels, text=text, label=label, pair=pair)
     batches = read_data.batches

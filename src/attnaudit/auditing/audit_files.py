@@ -19,6 +19,7 @@ from attnaudit.auditing.explanations import (
 )
 from attnaudit.auditing.given_explanation import read_scores_of
 from attnaudit.auditing.jobs.job import finish
+from attnaudit.auditing.jobs.leftovers import remove_leftovers
 from attnaudit.auditing.jobs.run_job import ExampleSource, opened, parts_folder, run_job
 from attnaudit.auditing.jobs.text_examples import (
     TEXTS,
@@ -148,6 +149,7 @@ def audit_files(
     if out is not None:
         if not force:
             check_report(Path(out))
+        remove_leftovers(Path(out))
         check_folder(Path(out), replace=force, protected=[model_dir, *map(Path, places), *folders])
         check_file(Path(out) / "report.html")
     options: dict[str, Any] = {

@@ -11,6 +11,7 @@ import torch
 from attnaudit.auditing.citation_answers import answered_questions
 from attnaudit.auditing.citation_choices import citation_choices
 from attnaudit.auditing.citation_job import citation_battery, run_citation_job
+from attnaudit.auditing.jobs.leftovers import remove_leftovers
 from attnaudit.auditing.selection import Choice
 from attnaudit.core.contract import AttentionModel
 from attnaudit.core.errors import InputError
@@ -93,6 +94,7 @@ def cite(
     both_levels = getattr(model, "words", None) is not None
     citation_choices(audits, measures, word_measures, both_levels=both_levels)
     if out is not None:
+        remove_leftovers(Path(out))
         check_folder(Path(out), replace=force)
     if isinstance(examples, str | Path):
         examples, _ = read_citations(examples)

@@ -11,6 +11,7 @@ from attnaudit.auditing.citation_answers import answered_questions
 from attnaudit.auditing.citation_choices import citation_choices
 from attnaudit.auditing.citation_job import run_citation_job
 from attnaudit.auditing.jobs.citation_worker import SavedReader
+from attnaudit.auditing.jobs.leftovers import remove_leftovers
 from attnaudit.auditing.jobs.worker_choices import reject_functions
 from attnaudit.auditing.report_file import check_report, write_report
 from attnaudit.auditing.selection import Choice
@@ -102,6 +103,7 @@ def cite_files(
     if out is not None:
         if not force:
             check_report(Path(out))
+        remove_leftovers(Path(out))
         check_folder(Path(out), replace=force, protected=[model_dir, data])
         check_file(Path(out) / "report.html")
     named = dict(columns or {})

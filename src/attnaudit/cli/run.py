@@ -200,12 +200,7 @@ def run(
     place: dict[str, Any] = {"out": out, "preset": preset, "data_dir": data_dir, "device": device}
     shared = workers_from(workers, threads, scheduler, resources)
     if intervention is not None:
-        if shared.count > 1 or shared.scheduler:
-            raise InputError(
-                "--workers and --scheduler share the audit of one run, but --intervention makes "
-                "several runs. List it in a grid: attnaudit grid FILE.toml --workers N."
-            )
-        intervene_and_print(intervention, dataset, **place, **choices)
+        intervene_and_print(intervention, dataset, workers=shared, **place, **choices)
         return
     try:
         finished = train_and_audit(dataset, force=force, workers=shared, **place, **choices)

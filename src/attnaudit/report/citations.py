@@ -160,7 +160,7 @@ def _outcomes(columns: Columns) -> list[tuple[str, int, str]]:
     """(key, how many answers, in words) of each outcome; empty if source_use was not run."""
     found = [
         _outcome(columns, index, _value(columns, ("source_use", "", "closed_book"), index))
-        for index in range(len(columns.ids))
+        for index in range(columns.count)
     ]
     if not any(found):
         return []

@@ -19,7 +19,7 @@ class Columns:
     """
 
     def __init__(self, values: ValueColumns) -> None:
-        self.ids: list[str] = values.examples["example_id"].tolist()
+        self.count = len(values)  # of the examples
         self.predicted = values.examples["predicted"].to_numpy()
         self._values = values
         names = list(dict.fromkeys(key[0] for key in values.keys))
@@ -44,9 +44,14 @@ class Columns:
     def _read_audit(self, audit: str) -> dict[Key, np.ndarray] | None:
         """All columns of an audit, if they are small: one read is quicker than one for each."""
         keys = [key for (name, *_), rows in self._rows.items() if name == audit for key in rows]
-        if len(keys) * len(self.ids) > _READ_TOGETHER:
+        if len(keys) * self.count > _READ_TOGETHER:
             return None
         return dict(zip(keys, self._values.matrix(keys).T, strict=True))
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all examples."""
+        return self._values.examples["example_id"].tolist()
 
     def measures(self, audit: str, metric: str) -> list[str]:
         """The measures that have this metric, in the order they were computed."""

@@ -72,7 +72,10 @@ class SortNumbers:
         columns = Columns(results.columns)
         stored = {name: columns(*key) for name, key in _SORTED_BY.items()}
         self._columns = {name: column for name, column in stored.items() if column is not None}
-        self._line_of = {example_id: line for line, example_id in enumerate(columns.ids)}
+        # Of the kept examples alone: there may be a million others.
+        ids = results.columns.examples["example_id"]
+        lines = np.flatnonzero(ids.isin(results.examples.get("example_id", ())))
+        self._line_of = dict(zip(ids.iloc[lines].tolist(), lines.tolist(), strict=True))
 
     def of(self, example_ids: Sequence[str]) -> list[dict[str, float | None]]:
         """Name -> number of each example; empty if it has no values."""

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnaudit.core import registry
+from attnaudit.core.tasks import Workers, as_workers
+from attnaudit.core.thread_limits import torch_threads
 from attnaudit.results.run_names import run_name
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.interventions import INTERVENTIONS, Findings, InterventionContext
@@ -28,6 +30,7 @@ def intervene(
     data_dir: str | Path | None = None,
     device: str = "cpu",
     show_progress: bool = True,
+    workers: Workers | int = 1,
     **choices: Any,
 ) -> InterventionOutput:
     """Train the models that an intervention needs, compare them, and store the findings.
@@ -41,6 +44,13 @@ def intervene(
     out : folder that holds the run directories and the findings.
     data_dir : folder of the corpora; if omitted, the environment variable ATTNAUDIT_DATA, else the
         user's cache folder.
+    workers : how many processes train models at the same time, or `Workers` for more choices, such
+        as a cluster. A model that starts from another waits for it.
+
+    Raises
+    ------
+    WorkError
+        If a worker could not train its model. The others are complete, and used again.
 
     Examples
     --------
@@ -49,8 +59,10 @@ def intervene(
     experiment = make_experiment(dataset, preset=preset, **choices)
     function = registry.find(INTERVENTIONS, intervention, "intervention")
     folder = None if data_dir is None else Path(data_dir)
-    context = InterventionContext(experiment, Path(out), folder, device, show_progress)
-    with working_on(context.out / findings_folder_name(experiment, intervention)):
+    shared = as_workers(workers)
+    context = InterventionContext(experiment, Path(out), folder, device, show_progress, shared)
+    place = context.out / findings_folder_name(experiment, intervention)
+    with working_on(place), torch_threads(shared.threads):
         findings = function(context)
         name = findings_folder_name(experiment, intervention, findings.name)
         return InterventionOutput(findings, findings.save(context.out / name))

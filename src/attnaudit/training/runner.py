@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from attnaudit import data, models
 from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.job_store import JobStore
+from attnaudit.auditing.jobs.leftovers import remove_leftovers
 from attnaudit.auditing.jobs.run_job import opened, parts_folder
 from attnaudit.auditing.report_file import write_report
 from attnaudit.auditing.selection import find_audits, find_measures
@@ -125,8 +126,9 @@ def run_experiment(
     """
     place = place or find_place(experiment, out, data_dir=data_dir)
     if place.done and not force:
+        remove_leftovers(place.folder)
         return place.folder
-    _check(experiment)
+    check_experiment(experiment)
     check_device(device)
     check_writable(out)
     with working_on(place.folder), recording() as log:
@@ -214,7 +216,7 @@ def _path(path: str | Path | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def _check(experiment: ExperimentConfig) -> None:
+def check_experiment(experiment: ExperimentConfig) -> None:
     """Reject wrong names and missing files now, not after minutes of training."""
     models.check(experiment.architecture)
     registry.find(VARIANTS, experiment.variant, "variant")

@@ -53,7 +53,7 @@ def continues(store: JobStore, identity: Identity) -> bool:
     before = _stored(store)
     if before == wanted:
         return True
-    _check_ours(store)
+    check_ours(store)
     if before is not None and store.names(PARTS):
         changed = [key for key in wanted if before.get(key) != wanted[key]]
         notice(
@@ -123,7 +123,7 @@ def _id_of(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _check_ours(store: JobStore) -> None:
+def check_ours(store: JobStore) -> None:
     """Reject a folder with files that no job wrote."""
     foreign = [name for name in store.names("") if name not in _OURS and name[0] != "."]
     for folder, expected in _OURS.items():

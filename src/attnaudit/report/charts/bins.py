@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -32,6 +33,36 @@ def histogram(values: np.ndarray, span: Span) -> np.ndarray:
     [0, 20, 39]
     """
     return np.histogram(inside(values, span), BINS, span)[0]
+
+
+def sorted_quantiles(values: np.ndarray, shares: Sequence[float]) -> np.ndarray:
+    """`np.quantile` along the last axis of values that are sorted along it, and defined.
+
+    Sorting takes a third of the time of the partial order that `np.quantile` makes.
+
+    Parameters
+    ----------
+    values : (…, n), n > 0.
+    shares : (q,)
+
+    Returns
+    -------
+    (q, …)
+
+    Examples
+    --------
+    >>> sorted_quantiles(np.array([1.0, 2.0, 4.0]), QUARTILES).tolist()
+    [1.5, 2.0, 3.0]
+    """
+    last = values.shape[-1] - 1
+    places = np.asarray(shares) * last
+    below = np.floor(places).astype(int)
+    share = (places - below).reshape(-1, *[1] * (values.ndim - 1))
+    low = np.moveaxis(values[..., below], -1, 0)
+    high = np.moveaxis(values[..., np.minimum(below + 1, last)], -1, 0)
+    # From the nearer end, as NumPy does it: exact at both.
+    step = high - low
+    return np.where(share < 0.5, low + step * share, high - step * (1 - share))
 
 
 def peak_bin(peak: np.ndarray) -> np.ndarray:

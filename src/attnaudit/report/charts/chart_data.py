@@ -43,7 +43,7 @@ def chart_data(results: Results, *, points: int = POINTS) -> dict[str, Any]:
     blocks = score_blocks(results.examples)
     charts = {
         "classes": classes,
-        "examples": len(columns.ids),
+        "examples": columns.count,
         "tau": _histograms(columns, masks, "agreement", "tau", bins.TAU),
         "entropy": _histograms(columns, masks, "dispersion", "entropy", bins.SHARE),
         "jsd": _histograms(columns, masks, "furthest", "jsd", bins.JSD),
@@ -73,7 +73,7 @@ def _groups(
         groups.append(np.setdiff1d(numbers, kept).tolist())
         titles.append("other classes")
     masks = {index: np.isin(columns.predicted, group) for index, group in enumerate(groups)}
-    everyone = np.ones(len(columns.ids), dtype=bool)
+    everyone = np.ones(columns.count, dtype=bool)
     return titles, {-1: everyone, **masks}, {-1: None, **dict(enumerate(groups))}
 
 
@@ -135,7 +135,7 @@ def _points(columns: Columns, masks: Masks, most: int) -> dict[str, Any]:
     present = {name: column for name, column in stored.items() if column is not None}
     if not present:
         return {}
-    count = len(columns.ids)
+    count = columns.count
     sample = np.arange(count)
     if count > most:
         sample = np.sort(np.random.default_rng(0).permutation(count)[:most])
@@ -161,7 +161,7 @@ def _epsilon(columns: Columns, masks: Masks) -> list[dict[str, Any]]:
         for group, mask in masks.items():
             part = jsd[mask & ~np.isnan(jsd)]
             if len(part):
-                low, median, high = np.quantile(part, bins.QUARTILES)
+                low, median, high = bins.sorted_quantiles(np.sort(part), bins.QUARTILES)
                 lines.append(
                     {
                         "epsilon": float(name),
@@ -213,7 +213,8 @@ def _removal(columns: Columns, masks: Masks) -> list[dict[str, Any]]:
         for group, mask in masks.items():
             part = removed[mask & ~np.isnan(removed)]
             if len(part):
-                quantiles = zip(bins.QUANTILES, np.quantile(part, bins.QUANTILES), strict=True)
+                values = bins.sorted_quantiles(np.sort(part), bins.QUANTILES)
+                quantiles = zip(bins.QUANTILES, values, strict=True)
                 lines.append(
                     {
                         "measure": measure,

@@ -35,12 +35,10 @@ def adversarial(
     twins = {lam: f"twin:lam={lam:g},start={start}{kept}" for lam in values}
     for variant in twins.values():
         registry.find(VARIANTS, variant, "variant")
-    base = context.base()
-    others: list[tuple[str, float, Path]] = [
-        ("seed", float("nan"), run) for run in seed_runs(context, seeds)[1:]
-    ]
-    for lam in values:
-        others.append(("twin", lam, context.variant(twins[lam], base=base)))
+    base, *same = seed_runs(context, seeds)
+    others: list[tuple[str, float, Path]] = [("seed", float("nan"), run) for run in same]
+    runs_of_twins = context.train(*(context.member(twins[lam], base=base) for lam in values))
+    others += [("twin", lam, run) for lam, run in zip(values, runs_of_twins, strict=True)]
     lines, examples = [], []
     for kind, lam, run in others:
         distances = context.diverge(base, run)

@@ -11,13 +11,14 @@ import torch
 
 from attnaudit import data
 from attnaudit.audits.declaration import DIVERGENCE, SHARE
+from attnaudit.core.tasks import Workers
 from attnaudit.data.batching import batches_of
 from attnaudit.data.splits import Splits
 from attnaudit.statistics import bootstrap
 from attnaudit.training.checkpoint import Run, load
 from attnaudit.training.comparisons import compare_performance, divergence
 from attnaudit.training.experiment import ExperimentConfig
-from attnaudit.training.runner import run_experiment
+from attnaudit.training.several_runs import run_experiments
 from attnaudit.training.trainer import predictions
 
 # Enough to see what an intervention did; the base is audited in full, like any run.
@@ -30,6 +31,12 @@ class InterventionContext:
     """The base experiment of an intervention, and the runs made from it.
 
     Runs are stored and skipped if complete, so an interrupted intervention can be continued.
+
+    Parameters
+    ----------
+    experiment : the base.
+    out, data_dir, device, show_progress : as for `run`.
+    workers : where the models that are trained together are trained.
     """
 
     experiment: ExperimentConfig
@@ -37,17 +44,41 @@ class InterventionContext:
     data_dir: Path | None = None
     device: str = "cpu"
     show_progress: bool = True
+    workers: Workers = field(default_factory=Workers)
     _loaded: dict[Path, Run] = field(default_factory=dict, repr=False)
     _splits: list[Splits] = field(default_factory=list, repr=False)
 
+    def train(self, *experiments: ExperimentConfig) -> list[Path]:
+        """The runs of the base and of its members, trained at the same time if there are workers.
+
+        A member that starts from another run needs a call of its own, after that run's.
+        """
+        return run_experiments(
+            experiments,
+            self.out,
+            data_dir=self.data_dir,
+            device=self.device,
+            show_progress=self.show_progress,
+            workers=self.workers,
+        )
+
     def base(self) -> Path:
         """The run of the base experiment."""
-        return self._run(self.experiment)
+        return self.train(self.experiment)[0]
 
     def variant(
         self, variant: str = "ordinary", *, base: Path | None = None, **changes: Any
     ) -> Path:
-        """A run that differs from the base: in variant, seed, or parts of the architecture."""
+        """The run of one member."""
+        return self.train(self.member(variant, base=base, **changes))[0]
+
+    def member(
+        self, variant: str = "ordinary", *, base: Path | None = None, **changes: Any
+    ) -> ExperimentConfig:
+        """An experiment that differs from the base: in variant, seed, or parts of the architecture.
+
+        base : the run that the variant starts from.
+        """
         parts = {
             key: value
             for key, value in changes.items()
@@ -55,15 +86,14 @@ class InterventionContext:
         }
         rest = {key: value for key, value in changes.items() if key not in parts}
         if variant == "ordinary" and self._is_base(parts, rest):
-            return self.base()
-        experiment = replace(
+            return self.experiment
+        return replace(
             self.experiment,
             variant=variant,
             base=None if base is None else base.name,
             architecture=replace(self.experiment.architecture, **parts),
             **{"other_seeds": 0, "audits": _AUDITS, "measures": _MEASURES, **rest},
         )
-        return self._run(experiment)
 
     def _is_base(self, parts: dict[str, Any], rest: dict[str, Any]) -> bool:
         """Whether nothing differs from the base, and the base is audited in full."""
@@ -72,15 +102,6 @@ class InterventionContext:
         )
         same = same and all(getattr(self.experiment, name) == value for name, value in rest.items())
         return same and self.experiment.audits is None and self.experiment.measures is None
-
-    def _run(self, experiment: ExperimentConfig) -> Path:
-        return run_experiment(
-            experiment,
-            self.out,
-            data_dir=self.data_dir,
-            device=self.device,
-            show_progress=self.show_progress,
-        )
 
     def load(self, folder: Path) -> Run:
         """The model and results of a run of this context; each is read once."""

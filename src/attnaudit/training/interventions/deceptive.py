@@ -25,9 +25,8 @@ def deceptive(
 
     The words are the known evidence, or those given, joined by +: words=good+bad.
     """
-    base = context.base()
     options = f"lam={lam:g}" + (f",words={words}" if words else "")
-    hiding = context.variant(f"deceptive:{options}")
+    base, hiding = context.train(context.experiment, context.member(f"deceptive:{options}"))
     accuracy = context.perform(base, hiding).set_index("metric").loc["accuracy"]
     masses = {
         name: _mass(context, run, words)

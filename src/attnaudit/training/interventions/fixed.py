@@ -33,10 +33,10 @@ def fix_attention(context: InterventionContext, *, constant: str = "base") -> Fi
 
 
 def _against_base(context: InterventionContext, variant: str, question: str) -> Findings:
-    base = context.base()
+    seed = context.experiment.seed + 1
+    base, seed_only = context.train(context.experiment, context.member(seed=seed))
     held = None if variant == "imposed:source=uniform" else base
-    other = context.variant(variant, base=held, seed=context.experiment.seed + 1)
-    seed_only = context.variant(seed=context.experiment.seed + 1)
+    (other,) = context.train(context.member(variant, base=held, seed=seed))
     lines, examples = [], []
     for name, run in (("held", other), ("other seed", seed_only)):
         distances = context.diverge(base, run)

@@ -19,14 +19,22 @@ def guided_mlp(context: InterventionContext, *, lam: float = 1e-3, hidden: int =
     If the attention of the base beats uniform attention and the twin's, it carries information
     about the words that other models can use.
     """
-    base = context.base()
-    twin = context.variant(f"twin:lam={lam:g}", base=base)
     encoder = f"mlp:hidden={hidden}"
+    base, of_uniform, own = context.train(
+        context.experiment,
+        context.member("imposed:source=uniform", encoder=encoder),
+        context.member(encoder=encoder),
+    )
+    twin, of_base = context.train(
+        context.member(f"twin:lam={lam:g}", base=base),
+        context.member("imposed:source=base", base=base, encoder=encoder),
+    )
+    (of_twin,) = context.train(context.member("imposed:source=base", base=twin, encoder=encoder))
     runs_by_attention: dict[str, Path] = {
-        "uniform": context.variant("imposed:source=uniform", encoder=encoder),
-        "its own": context.variant(encoder=encoder),
-        "the base's": context.variant("imposed:source=base", base=base, encoder=encoder),
-        "the twin's": context.variant("imposed:source=base", base=twin, encoder=encoder),
+        "uniform": of_uniform,
+        "its own": own,
+        "the base's": of_base,
+        "the twin's": of_twin,
     }
     lines = []
     for source, run in runs_by_attention.items():

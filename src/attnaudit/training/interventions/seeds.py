@@ -29,10 +29,9 @@ def seeds(context: InterventionContext, *, count: int = 3) -> Findings:
 
 def seed_runs(context: InterventionContext, count: int) -> list[Path]:
     """The base and runs of the seeds that follow, `count` in all."""
-    return [
-        context.base(),
-        *(context.variant(seed=context.experiment.seed + step) for step in range(1, count)),
-    ]
+    first = context.experiment.seed
+    others = [context.member(seed=first + step) for step in range(1, count)]
+    return context.train(context.experiment, *others)
 
 
 def pairs_apart(context: InterventionContext, runs: list[Path]) -> pd.DataFrame:

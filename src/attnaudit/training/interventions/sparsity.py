@@ -45,11 +45,13 @@ def sparsity(
         for alpha in str(alphas).split("+")
         if alpha
     ]
-    lines, runs = [], []
-    for name, value, projection in settings:
-        run = context.variant(projection=projection, measures=measures)
-        runs.append(run)
-        lines.append({"projection": name, "value": value, **_numbers(context, run, measures)})
+    runs = context.train(
+        *(context.member(projection=projection, measures=measures) for *_, projection in settings)
+    )
+    lines = [
+        {"projection": name, "value": value, **_numbers(context, run, measures)}
+        for (name, value, _), run in zip(settings, runs, strict=True)
+    ]
     question = "What changes with the sparsity of the attention?"
     summary = pd.DataFrame(lines)
     return Findings(

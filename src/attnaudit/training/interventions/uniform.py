@@ -11,7 +11,7 @@ from attnaudit.training.interventions.context import InterventionContext
 
 def uniform(context: InterventionContext) -> Findings:
     """Train from scratch with uniform attention: how much performance is lost?"""
-    base, other = context.base(), context.variant(projection="uniform")
+    base, other = context.train(context.experiment, context.member(projection="uniform"))
     question = "Does the model do worse when it is trained with uniform attention?"
     lost = context.perform(base, other).rename(columns={"first": "trained", "second": "uniform"})
     answer = answers.without_attention(lost, "uniform")
@@ -20,7 +20,7 @@ def uniform(context: InterventionContext) -> Findings:
 
 def random(context: InterventionContext) -> Findings:
     """Train from scratch with attention drawn at random for each text."""
-    base, other = context.base(), context.variant("imposed:source=random")
+    base, other = context.train(context.experiment, context.member("imposed:source=random"))
     question = "Does the model do worse when it is trained with random attention?"
     lost = context.perform(base, other).rename(columns={"first": "trained", "second": "random"})
     answer = answers.without_attention(lost, "random")
