@@ -16,9 +16,9 @@ from attnaudit.core.output_files import check_writable
 from attnaudit.core.tasks import Outcome, Task, Workers, run_tasks
 from attnaudit.models import Architecture
 from attnaudit.training.experiment import ExperimentConfig
+from attnaudit.training.recipe import Recipe
 from attnaudit.training.run_place import Place, find_place, read_data
 from attnaudit.training.runner import check_experiment, run_experiment
-from attnaudit.training.trainer import Recipe
 
 
 def run_experiments(
