@@ -13,6 +13,7 @@ from sklearn.linear_model import Lasso
 
 from attnaudit.audits.citations import CITATION_AUDITS
 from attnaudit.audits.citations.source_use import contributions
+from attnaudit.audits.declaration import declaration_of
 from attnaudit.core.contract import Record
 from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.data.citations import FIRST_SOURCE, CitationExample, simulate
@@ -236,3 +237,19 @@ def test_models_that_cannot_leave_out_sources_are_not_applicable() -> None:
         if name != "evidence":
             with pytest.raises(NotApplicable):
                 CITATION_AUDITS[name](glass, record, {"attention": record.alpha[:, 0]}, 0)
+
+
+def test_values_are_within_what_their_metrics_declare(model: Any, record: Record) -> None:
+    """Ends of intervals are cut at these limits: sources can also make an answer less likely."""
+    scores = {
+        name: CITATION_MEASURES[name](model, record, 0) for name in ("attention", "leave_one_out")
+    }
+    for name in ("source_use", "top_source"):
+        audit = CITATION_AUDITS[name]
+        declared = declaration_of(audit).metrics
+        for (_, metric), value in audit(model, record, scores, 0).items():
+            known, limits = value[~value.isnan()], declared[metric].limits
+            if limits is not None:
+                assert ((known >= limits[0]) & (known <= limits[1])).all(), (name, metric)
+    assert declaration_of(CITATION_AUDITS["source_use"]).metrics["gain"].limits is None
+    assert declaration_of(CITATION_AUDITS["top_source"]).metrics["chance"].limits is None

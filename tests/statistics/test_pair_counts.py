@@ -12,13 +12,15 @@ from attnaudit.statistics.pair_counts import counted_pairs
 from attnaudit.statistics.pairs import dense_ranks, pairs_of
 from score_cases import scipy_kendall
 
-KINDS = ("plain", "masked", "tied", "few", "infinite", "zeros")
+KINDS = ("plain", "masked", "padded", "tied", "few", "infinite", "zeros")
 
 
 def scores(kind: str, items: int) -> tuple[Tensor, Tensor, Tensor]:
     draw = torch.Generator().manual_seed(items)
     x, y = (torch.randn(12, items, generator=draw) for _ in range(2))
     mask = torch.rand(12, items, generator=draw) < (1.0 if kind == "plain" else 0.7)
+    if kind == "padded":  # next to a text without padding, padding has the rank N + 1
+        mask[0] = True
     if kind == "tied":
         x, y = (4 * x).round(), (3 * y).round()
     if kind == "few":  # so that a table of the distinct scores is used
@@ -45,7 +47,7 @@ def compared(x: np.ndarray, y: np.ndarray) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("items", [1, 2, 20, 41, 130])
+@pytest.mark.parametrize("items", [1, 2, 3, 7, 20, 31, 32, 41, 63, 130])
 def test_counts_are_those_of_every_pair(kind: str, items: int) -> None:
     x, y, mask = scores(kind, items)
     counted = counted_pairs(x.double().numpy(), y.double().numpy(), mask.numpy())

@@ -42,10 +42,14 @@ class Metric:
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """The smallest and largest possible value; None if unknown."""
+        """The smallest and largest possible value; None if unknown.
+
+        Those of `scale`; without it floor and ceiling, if both are numbers: a floor alone is what
+        to expect at worst, not a bound.
+        """
         if self.scale is not None or isinstance(self.floor, str) or isinstance(self.ceiling, str):
             return self.scale
-        return (self.floor, self.ceiling)
+        return None if math.isnan(self.ceiling) else (self.floor, self.ceiling)
 
 
 @dataclass(frozen=True)

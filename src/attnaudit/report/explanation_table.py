@@ -53,7 +53,7 @@ def explanation_table(results: Results) -> dict[str, Any] | None:
         "columns": [(name, _COLUMNS[name]) for name in known],
         "rows": rows,
         "groups": _groups(results, names),
-        "error_rates": recommendation_reliability(),
+        "error_rates": recommendation_reliability(max(row.get("texts", 0) for row in ranking)),
     }
 
 

@@ -62,7 +62,7 @@ def _instead(
         best = recommended(ranking, decision)
         command = reliability = ""
         if best is not None and may_be_shown(best):
-            reliability = recommendation_reliability()
+            reliability = recommendation_reliability(best.get("texts", 0))
             name = best["explanation"]
             command = f'results.to_heatmaps("heatmaps.html", explanation="{name}")'
             if call is not None:

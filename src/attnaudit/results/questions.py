@@ -195,7 +195,7 @@ class Question(Enum):
         {SAME_SOURCE: Thresholds(0.75, 0.4, relative=True)},
         "whether the source that it follows is the one that was used",
         "attention follows the source when it is moved",
-        "it follows the position in the prompt, not the source",
+        "it does not follow the source when the order changes",
         "",
         CITATION,
     )

@@ -15,6 +15,7 @@ from attnaudit.results.questions import CITATION, EXPLANATION
 FILE, CITATION_FILE = "error_rates.json", "citation_error_rates.json"
 RECOMMENDATION_FILE = "explanation_error_rates.json"
 _FILES = {EXPLANATION: FILE, CITATION: CITATION_FILE}
+FEWEST_TEXTS = 20  # with which the rates were measured; of fewer nothing is known
 
 
 @cache
@@ -69,10 +70,16 @@ def reliability(rules: int, kind: str = EXPLANATION) -> str:
     )
 
 
-def recommendation_reliability() -> str:
-    """One sentence on how often a recommended explanation is wrong, or an empty text."""
+def recommendation_reliability(texts: int) -> str:
+    """One sentence on how often a recommended explanation is wrong, or an empty text.
+
+    Parameters
+    ----------
+    texts : from which the place of an explanation was measured. The rates are of the number of
+        texts with the highest, mostly 20.
+    """
     rates = recommendation_rates()
-    if rates.get("rules") != TEST_RULES:
+    if rates.get("rules") != TEST_RULES or texts < FEWEST_TEXTS:
         return ""
     wrong, fooled = rates["wrong"], rates["fooled"]
     return (

@@ -80,11 +80,11 @@ def _instead(words: Mapping[Question, str]) -> str:
     if words[Question.POINTS] == NO:
         return (
             "Next: do not show it; show a measure that leaves words out itself, such as "
-            "leave-one-out."
+            "leave-one-out, if it passes these tests."
         )
     return (
         "Next: do not show it; a model whose weights do not matter can be explained by what does, "
-        "such as leave-one-out."
+        "such as leave-one-out, if it passes these tests."
     )
 
 
@@ -105,7 +105,10 @@ def _settle(words: Mapping[Question, str], is_open: bool) -> str:
             "Next: show it as one of several possible accounts, with the furthest other one next "
             "to it."
         )
-    return "Next: show it only next to a measure that tests the input, such as leave-one-out."
+    return (
+        "Next: show it only next to a measure that tests the input, such as leave-one-out, if that "
+        "passes these tests."
+    )
 
 
 def joined(claims: Iterable[str], conjunction: str) -> str:

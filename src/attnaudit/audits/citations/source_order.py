@@ -41,7 +41,10 @@ def source_order(
         For the measure attention; `first` for every measure. NaN for an example of one source.
     """
     if getattr(model, "about", {}).get("items") == "words":
-        raise NotApplicable("the order of sources is changed only where sources are items")
+        raise NotApplicable(
+            "the order of sources is changed only where sources are items: audit with --items "
+            "both, or --items sources"
+        )
     if "attention_shuffled" not in scores or "attention" not in scores:
         raise NotApplicable("it compares the measures attention and attention_shuffled")
     before, after = scores["attention"], scores["attention_shuffled"]

@@ -12,6 +12,7 @@ import pandas as pd
 from attnaudit.results.card import Card
 from attnaudit.results.next_steps import next_steps
 from attnaudit.results.questions import CITATION, Question
+from attnaudit.results.reliability import FEWEST_TEXTS
 from attnaudit.results.rules.citations import make_citation_card
 from attnaudit.results.rules.context import accuracy, cautions
 from attnaudit.results.rules.matters import matters
@@ -61,4 +62,5 @@ def make_card(summaries: pd.DataFrame, about: dict[str, Any]) -> Card:
         tuple(cautions(numbers, about)),
         accuracy(numbers, about),
         steps=next_steps(by_question, decision, numbers.count, about),
+        has_rates=numbers.count >= FEWEST_TEXTS,
     )

@@ -21,6 +21,7 @@ from attnaudit.results.questions import (
     UNKNOWN,
     Question,
 )
+from attnaudit.results.reliability import FEWEST_TEXTS
 from attnaudit.results.rules.judging import OPEN, TOO_WIDE, judge, make_answer
 from attnaudit.results.rules.numbers import Numbers
 
@@ -61,7 +62,7 @@ def make_citation_card(numbers: Numbers, about: dict[str, Any]) -> Card:
         tuple(_cautions(numbers, about)),
         _answers(numbers),
         kind=CITATION,
-        has_rates=not _is_of_words(about),
+        has_rates=not _is_of_words(about) and numbers.count >= FEWEST_TEXTS,
     )
 
 
