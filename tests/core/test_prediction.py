@@ -60,3 +60,15 @@ def test_a_small_batch_is_read_as_it_is():
     counting = _Counting(model.eval())
     logits_of(counting, _batch(5))
     assert counting.shapes == [(5, 12)]
+
+
+def test_gaps_in_a_mask_are_not_closed(monkeypatch):
+    torch.manual_seed(0)
+    model = build(
+        Architecture(encoder="cnn:filters=4", embedding=6), words=30, classes=2, with_query=False
+    ).eval()
+    batch = _batch()
+    gaps = replace(batch, mask=batch.mask & (torch.arange(12) % 3 != 1))
+    monkeypatch.setattr(prediction, "_TOKENS_ON_CPU", 64)
+    with torch.no_grad():
+        assert torch.equal(logits_of(model, gaps), model.read(gaps).logits)

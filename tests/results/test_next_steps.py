@@ -119,6 +119,7 @@ def row(
         "beats_random": place_low > 0,
         "rank": rank,
         "seconds": seconds,
+        "texts": 100,
     }
 
 
@@ -176,3 +177,35 @@ def test_what_fails_for_a_class_is_not_recommended_before_what_does_not() -> Non
     )
     (step,) = next_steps(answers(), "no", 50, {"explanation_ranking": [failing, attention]})
     assert step.command == ""
+
+
+@pytest.mark.parametrize(
+    ("decision", "failing", "reason"),
+    [
+        ("partly", "class:1", "points at the wrong words of "),
+        ("no", "", "is not an explanation by its card"),
+    ],
+)
+def test_attention_that_passes_as_much_is_passed_over_with_a_reason(
+    decision: str, failing: str, reason: str
+) -> None:
+    attention = {**row("attention", ALL_TESTS, 0.2, 0.1), "failing_class": failing}
+    ranking = [attention, row("lime", ("sufficiency",), 0.1, 1.0, 2)]
+    sentence = recommendation(ranking, decision)
+    assert sentence.startswith(f"Attention passes 4 of 4 tests, but {reason}")
+    assert sentence.endswith("; LIME passes 1, at 1.00 s per text: show that instead.")
+
+
+def test_rankings_of_which_only_some_rows_name_a_class_are_read() -> None:
+    old = {**row("attention", ALL_TESTS, 0.2, 0.1), "failing_class": float("nan")}
+    assert recommendation([old], "partly").startswith("Attention passes 4 of 4 tests; no other")
+
+
+def test_error_rates_are_not_stated_of_fewer_texts_than_they_were_measured_with() -> None:
+    few = {**row("attention", ALL_TESTS, 0.2, 0.1), "texts": 19}
+    said = [
+        "models of known truth"
+        in next_steps(answers(), "partly", 50, {"explanation_ranking": [r]})[0].text
+        for r in (few, {**few, "texts": 20})
+    ]
+    assert said == [False, True]

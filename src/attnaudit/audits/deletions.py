@@ -160,7 +160,7 @@ def read_without(
 def _distinct(rows: Tensor, drop: Tensor) -> tuple[Tensor, Tensor]:
     """The first of each kind of (rows (M,), drop (M,N)), sorted, and the kind of each (M,)."""
     bits = np.packbits(drop.cpu().numpy(), axis=1)  # M·N numbers would not fit for long texts
-    bits = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))
+    bits = np.ascontiguousarray(np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8))))
     keys = [rows.cpu().numpy(), *bits.view(">u8").T]  # the first decides
     order = np.lexsort(keys[::-1])
     new = np.zeros(len(order), dtype=bool)

@@ -87,8 +87,10 @@ def _objection(row: Mapping[str, Any]) -> str:
     """Why an explanation that beats random words is not offered; empty if it is."""
     if not any(row["tests"].get(key) == YES for key in POINTING):
         return f"passes neither {' nor '.join(POINTING)}"
-    group = row.get("failing_class", "")
-    return f"points at the wrong words of {describe_group(group)}" if group else ""
+    group = row.get("failing_class")
+    if not group or not isinstance(group, str):  # NaN in a table of which only some rows say it
+        return ""
+    return f"points at the wrong words of {describe_group(group)}"
 
 
 def _cost_of_choice(row: Mapping[str, Any]) -> tuple[bool, float, float, bool, float]:
@@ -117,6 +119,9 @@ def recommendation(ranking: Sequence[Mapping[str, Any]], decision: str) -> str:
     start = f"Attention passes {attention['passed']} of {len(TESTS)} tests"
     if not attention["beats_random"]:
         start += " and does not beat random words"
+    elif best is not None and best is not attention and best["passed"] <= attention["passed"] > 0:
+        objection = "is not an explanation by its card" if decision == NO else _objection(attention)
+        start += f", but {objection}" if objection else ""
     if best is None:
         tried = "of what was tried, nothing to show instead beats random words"
         return f"{start}; {tried}: show none of it."
