@@ -701,10 +701,10 @@ def test_weight_on_marks_is_the_mean_over_the_examples_kept(oracle: Results) -> 
 def test_a_test_set_of_one_example_has_no_interval(oracle: Results, tmp_path: Path) -> None:
     performance = {"accuracy": 1.0, "accuracy_interval": None, "majority": 1.0}
     one = replace(oracle, about={**oracle.about, "run": {"performance": performance}})
-    assert "1.000, no interval (too few values)" in dict(facts(one))["Test accuracy"]
+    assert "1.000, no interval (too few different values)" in dict(facts(one))["Test accuracy"]
     single = results(count=1)
     html, _ = page_of([one, single], tmp_path)
-    assert "no interval (too few values)" in html
+    assert "no interval (too few different values)" in html
 
 
 def test_no_folder_of_the_user_is_on_a_page(oracle: Results, tmp_path: Path) -> None:

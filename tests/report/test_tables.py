@@ -191,7 +191,7 @@ def test_a_mean_of_one_example_is_printed_without_an_interval(run: Run) -> None:
     assert (
         with_interval(0.5, None, None)
         == with_interval(0.5, float("nan"), float("nan"))
-        == "0.500, no interval (too few values)"
+        == "0.500, no interval (too few different values)"
     )
     assert with_interval(0.5, 0.4, 0.6) == "0.500 [0.400, 0.600]"
     assert with_interval(None, None, None) == "–"
@@ -200,7 +200,7 @@ def test_a_mean_of_one_example_is_printed_without_an_interval(run: Run) -> None:
     about = {**run.results.about, "run": {**details, "performance": performance}}
     single = with_results(run, about=about)
     table = OF_RUNS["runs"]([single])
-    assert table.printed["test accuracy"].iloc[0].endswith("no interval (too few values)")
+    assert table.printed["test accuracy"].iloc[0].endswith("no interval (too few different values)")
     assert np.isnan(table.numbers["test accuracy low"].iloc[0])
 
 

@@ -34,7 +34,7 @@ def test_zero_has_no_sign() -> None:
 
 
 def test_a_single_example_has_no_interval() -> None:
-    assert with_interval(0.5, None, math.nan, 2) == "0.50, no interval (too few values)"
+    assert with_interval(0.5, None, math.nan, 2) == "0.50, no interval (too few different values)"
 
 
 def test_small_shares_keep_a_decimal_in_tables_only() -> None:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 NO_INTERVAL = "no interval"
-TOO_FEW = "too few values"  # the usual reason
+TOO_FEW = "too few different values"  # the usual reason: fewer than ten, or all equal
 MISSING = "–"
 
 
@@ -99,7 +99,7 @@ def with_interval(
     >>> with_interval(0.5, 0.41, 0.59, 2)
     '0.50 [0.41, 0.59]'
     >>> with_interval(0.5, None, None, 2)
-    '0.50, no interval (too few values)'
+    '0.50, no interval (too few different values)'
     """
     if is_missing(mean):
         return MISSING
