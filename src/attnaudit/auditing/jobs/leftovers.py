@@ -22,6 +22,8 @@ def remove_leftovers(results: Path) -> None:
     ----------
     results : folder of results, which need not be there.
     """
+    if not results.name:  # the root, next to which there is nothing
+        return
     parts = parts_folder(results)
     if not parts.is_dir():
         return

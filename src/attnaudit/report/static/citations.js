@@ -109,7 +109,7 @@
     return make("div", { class: "scroll" }, body);
   }
 
-  /** The scores of all measures, of the items and, for both levels, of words. @param {any} answer */
+  /** The scores of all measures: of items and, for both levels, of words. @param {any} answer */
   function tables(answer) {
     const star = (/** @type {number} */ item) => (answer.gold && answer.gold[item] ? " ★" : "");
     const labels = answer.sources.map((/** @type {string} */ text, /** @type {number} */ item) =>
