@@ -18,7 +18,7 @@ from attnaudit.exact.polish import corrected
 from attnaudit.exact.vertices import constraints_of
 
 _STEPS = 14
-_TRIAL, _KEPT = 2, 3  # after so many steps, only the furthest ones of each example go on
+_TRIAL, _KEPT = 2, 3  # after so many steps, only so many of each example go on
 _SAME = 1e-3  # starts this close are one
 _GAIN = 1e-8  # smaller gains are noise
 _LENGTHS = (1.0, 0.3, 0.05)
@@ -28,11 +28,17 @@ _LEAST = (1e-2, 1e-4)
 
 
 def ascend(
-    given: Prepared, epsilon: Tensor, starts: Tensor, *, classes: int = _CLASSES
+    given: Prepared,
+    epsilon: Tensor,
+    starts: Tensor,
+    *,
+    classes: int = _CLASSES,
+    kept: int = _KEPT,
 ) -> Tensor:
     """The furthest attention (B,N) reached from the feasible starts (B,M,N); epsilon (B,).
 
-    So many of the most probable classes count on their own, the others together.
+    `classes`: so many of the most probable ones count on their own, the others together. `kept`:
+    from so many starts of each example all steps are taken, the others are only tried.
     """
     count = starts.shape[1]
     example = torch.arange(len(starts), device=starts.device).repeat_interleave(count)
@@ -44,7 +50,7 @@ def ascend(
     since[useless], far[useless] = len(_LEAST), -1.0
     for step in range(_STEPS):
         if step == _TRIAL:
-            since = since.where(_among_furthest(far.view(-1, count)).flatten(), len(_LEAST))
+            since = since.where(_among_furthest(far.view(-1, count), kept).flatten(), len(_LEAST))
         busy = (since < len(_LEAST)).nonzero()[:, 0]
         if not len(busy):
             break
@@ -70,9 +76,7 @@ def maxima(given: Prepared, epsilon: Tensor, values: Tensor) -> Tensor:
     count = len(values)
     example = torch.arange(len(given.alpha), device=values.device).repeat_interleave(count)
     part, value = given.rows(example), values.repeat(len(given.alpha), 1)
-    target, _ = _target(
-        part, epsilon[example], part.alpha, value, given.probs.shape[1], start=None
-    )
+    target, _ = _target(part, epsilon[example], part.alpha, value, given.probs.shape[1], start=None)
     return target.view(-1, *values.shape)
 
 
@@ -88,10 +92,10 @@ def _useful(starts: Tensor, feasible: Tensor) -> Tensor:
     return feasible & ~(equal & feasible[:, None]).tril(-1).any(-1)
 
 
-def _among_furthest(far: Tensor) -> Tensor:
-    """Which (B,M) are among the `_KEPT` furthest of their example, the first of equal ones."""
+def _among_furthest(far: Tensor, kept: int) -> Tensor:
+    """Which (B,M) are among the `kept` furthest of their example, the first of equal ones."""
     ranks = far.round(decimals=8).argsort(dim=-1, descending=True, stable=True).argsort(-1)
-    return ranks < _KEPT
+    return ranks < kept
 
 
 def _towards(
@@ -119,7 +123,8 @@ def _target(
 ) -> tuple[Tensor, Basis]:
     """The best attention (B,N) if probabilities were linear around alpha (B,N).
 
-    `gain` (B,N): what a unit of weight is worth. `own`: how many classes count on their own. Also returned: the basis at which the program stops, to start the next one from.
+    `gain` (B,N): what a unit of weight is worth. `own`: how many classes count on their own. Also
+    returned: the basis at which the program stops, to start the next one from.
 
     With p the original and p' the current probabilities, gains u and losses v of the classes:
     p' + slopes·(a - alpha) = p + u - v, Σ u <= epsilon, 0 <= v <= p.

@@ -16,10 +16,11 @@ from attnaudit.exact.outer_bound import outer_bound
 from attnaudit.exact.polish import polish
 from attnaudit.exact.relaxations import relaxations
 from attnaudit.exact.small_support import search
-from attnaudit.exact.wide import wide_search
+from attnaudit.exact.wide import gradient_search, more_starts
 
 _EQUAL = 1e-12  # bounds this close are one
-_WIDE = 1e-2  # intervals wider than this, in nats, are worth a slower search
+# Intervals wider than this, in nats, are worth a slower search, one after the other.
+_SLOWER = ((0.02, more_starts), (0.03, gradient_search))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,11 +165,12 @@ def _furthest(given: Prepared, epsilon: Tensor) -> tuple[Tensor, Tensor, Tensor]
         starts = torch.cat([lower.alpha[unsettled, None], few, proposed], 1)
         reached = ascend(part, tolerance, starts)
         lower.offer_at(unsettled, reached, statistics.jsd(reached, part.alpha))
-    wide = (lower.jsd < upper - _WIDE).nonzero()[:, 0]
-    if len(wide):
-        part = given.rows(wide)
-        reached = wide_search(part, epsilon[wide], lower.alpha[wide])
-        lower.offer_at(wide, reached, statistics.jsd(reached, part.alpha))
+    for width, slower in _SLOWER:
+        wide = (lower.jsd < upper - width).nonzero()[:, 0]
+        if len(wide):
+            part = given.rows(wide)
+            reached = slower(part, epsilon[wide], lower.alpha[wide])
+            lower.offer_at(wide, reached, statistics.jsd(reached, part.alpha))
     return lower.alpha, lower.jsd, torch.maximum(upper, lower.jsd)
 
 

@@ -1,9 +1,9 @@
-"""A slower search for far attentions, for the examples whose interval is still wide.
+"""Slower searches for far attentions, for the examples whose interval is still wide.
 
-With many classes few attentions on a small number of items are feasible. More starts are made:
-vertices of the attentions with the same log-odds, maxima of random linear functions over the
-tangents at the original attention, and the end of a gradient search. From all of them, and from the
-furthest attention known, the steps of `ascent` go on with every class on its own.
+With many classes few attentions on a small number of items are feasible. `more_starts` goes on from
+vertices of the attentions with the same log-odds and from maxima of random linear functions over
+the tangents at the original attention, with every class on its own; `gradient_search` follows
+gradients from several attentions.
 """
 
 from __future__ import annotations
@@ -19,25 +19,31 @@ from attnaudit.exact.inputs import Prepared
 from attnaudit.exact.polish import polish
 from attnaudit.exact.vertices import far_vertex
 
-_VERTICES, _PROGRAMS = 3, 6
+_VERTICES, _PROGRAMS = 3, 12
+_KEPT = 6  # starts of an example from which all steps are taken
 _STEPS = 200
 
 
-def wide_search(given: Prepared, epsilon: Tensor, best: Tensor) -> Tensor:
+def more_starts(given: Prepared, epsilon: Tensor, best: Tensor) -> Tensor:
     """The furthest attention (B,N) reached; `best` (B,N) is feasible, epsilon (B,)."""
-    items = given.alpha.shape[1]
     # The same random numbers for every example.
     keys = torch.arange(_VERTICES + _PROGRAMS)
-    random = randomness.uniform(keys, items).to(given.alpha.device)
+    random = randomness.uniform(keys, given.alpha.shape[1]).to(given.alpha.device)
     vertices = [far_vertex(given, row.expand_as(given.alpha)) for row in random[:_VERTICES]]
     proposals = maxima(given, epsilon, random[_VERTICES:])
     starts = [best[:, None], torch.stack(vertices, 1), polish(given, epsilon, proposals)]
-    starts.append(_gradient_search(given, epsilon, best)[:, None])
-    return ascend(given, epsilon, torch.cat(starts, 1), classes=given.probs.shape[1])
+    classes = given.probs.shape[1]
+    return ascend(given, epsilon, torch.cat(starts, 1), classes=classes, kept=_KEPT)
+
+
+def gradient_search(given: Prepared, epsilon: Tensor, best: Tensor) -> Tensor:
+    """The furthest attention (B,N) reached; `best` (B,N) is feasible, epsilon (B,)."""
+    start = _adam(given, epsilon, best)[:, None]
+    return ascend(given, epsilon, start, classes=given.probs.shape[1])
 
 
 @torch.enable_grad()  # audits call this under no_grad
-def _gradient_search(given: Prepared, epsilon: Tensor, start: Tensor) -> Tensor:
+def _adam(given: Prepared, epsilon: Tensor, start: Tensor) -> Tensor:
     """Adam on the scores of several attentions; the furthest feasible point (B,N)."""
     scores = _scattered(given, start).clamp_min(1e-4).log().requires_grad_()
     mask, tolerance = given.mask[:, None], epsilon[:, None]
