@@ -16,8 +16,11 @@ from attnaudit.exact.outer_bound import outer_bound
 from attnaudit.exact.polish import polish
 from attnaudit.exact.relaxations import relaxations
 from attnaudit.exact.small_support import search
+from attnaudit.exact.wide import gradient_search, more_starts
 
 _EQUAL = 1e-12  # bounds this close are one
+# Intervals wider than this, in nats, are worth a slower search, one after the other.
+_SLOWER = ((0.02, more_starts), (0.03, gradient_search))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,15 +163,15 @@ def _furthest(given: Prepared, epsilon: Tensor) -> tuple[Tensor, Tensor, Tensor]
         upper[unsettled] = torch.minimum(upper[unsettled], outer.upper)
         proposed = polish(part, tolerance, outer.alpha)
         starts = torch.cat([lower.alpha[unsettled, None], few, proposed], 1)
-        _offer_ascended(lower, unsettled, starts)
+        reached = ascend(part, tolerance, starts)
+        lower.offer_at(unsettled, reached, statistics.jsd(reached, part.alpha))
+    for width, slower in _SLOWER:
+        wide = (lower.jsd < upper - width).nonzero()[:, 0]
+        if len(wide):
+            part = given.rows(wide)
+            reached = slower(part, epsilon[wide], lower.alpha[wide])
+            lower.offer_at(wide, reached, statistics.jsd(reached, part.alpha))
     return lower.alpha, lower.jsd, torch.maximum(upper, lower.jsd)
-
-
-def _offer_ascended(lower: _Best, index: Tensor, starts: Tensor) -> None:
-    """Ascend from the starts (b,M,N) of the examples at index (b,), and offer what is reached."""
-    given = lower.given.rows(index)
-    alpha = ascend(given, lower.epsilon[index], starts)
-    lower.offer_at(index, alpha, statistics.jsd(alpha, given.alpha))
 
 
 class _Best:
@@ -184,7 +187,7 @@ class _Best:
     def offer_at(self, index: Tensor, alpha: Tensor, jsd: Tensor) -> None:
         """Take alpha (b,N) for the examples at index (b,) where it is feasible and further."""
         given = self.given.rows(index)
-        feasible = given.moved(alpha) <= self.epsilon[index] + given.rounding()
+        feasible = given.within(alpha, self.epsilon[index])
         feasible &= ((alpha >= 0) & (given.mask | (alpha == 0))).all(-1)
         feasible &= (alpha.sum(-1) - 1).abs() < 1e-9
         better = feasible & (jsd > self.jsd[index])

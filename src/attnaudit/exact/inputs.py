@@ -60,6 +60,18 @@ class Prepared:
         """TVD of the prediction under other attentions: (B,N) -> (B,), (B,K,N) -> (B,K)."""
         return self.change(self.probs_of(alpha))
 
+    def within(self, alpha: Tensor, epsilon: Tensor) -> Tensor:
+        """Whether other attentions (B,N) or (B,K,N) change the prediction by at most epsilon (B,).
+
+        Up to rounding.
+        """
+        most = epsilon + self.rounding()
+        if alpha.dim() == 2:
+            return self.moved(alpha) <= most
+        if self.classes is None:  # the faster of two ways
+            return self.change(class_softmax(alpha @ self.readout)) <= most[:, None]
+        return self.moved(alpha) <= most[:, None]
+
     def rounding(self) -> Tensor:
         """By how much (B,) the TVD of a feasible attention may exceed epsilon.
 

@@ -23,8 +23,7 @@ def polish(given: Prepared, epsilon: Tensor, proposals: Tensor) -> Tensor:
     """Feasible attentions (B,M+1,N): one near each proposal (B,M,N), and a vertex; epsilon (B,)."""
     feasible, share = corrected(given, constraints_of(given), epsilon, proposals)
     mixed = share[..., None] * proposals + (1 - share[..., None]) * given.alpha[:, None]
-    fits = given.moved(feasible) <= epsilon[:, None]
-    feasible = torch.where(fits[..., None], feasible, mixed)
+    feasible = torch.where(given.within(feasible, epsilon)[..., None], feasible, mixed)
     wished = statistics.jsd(proposals, given.alpha[:, None]).argmax(-1)
     start = mixed[torch.arange(len(wished), device=wished.device), wished]
     vertex = far_vertex(given, given.alpha, start=start)

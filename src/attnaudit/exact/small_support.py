@@ -21,7 +21,8 @@ from attnaudit.exact.vertices import far_vertex
 _PAIR_ITEMS = 32  # items considered for pairs
 _PAIRS = 8  # pairs whose mixtures are tried
 _PAIR_WEIGHTS = 17  # mixing weights tried per pair
-_HALVINGS = 16
+_HALVINGS = 20
+_INWARD = 1 - 1e-9  # stay this much inside the bound: the same mixture may be rounded otherwise
 _LATER = 10.0  # more than any two distances differ
 
 
@@ -34,8 +35,7 @@ def search(given: Prepared, epsilon: Tensor) -> Tensor:
 def _vertex(given: Prepared, epsilon: Tensor) -> Tensor:
     """A vertex of the attentions with the same log-odds; the most attended lose weight first."""
     vertex = far_vertex(given, given.alpha)
-    feasible = given.moved(vertex) <= epsilon + given.rounding()
-    return torch.where(feasible[:, None], vertex, given.alpha)
+    return torch.where(given.within(vertex, epsilon)[:, None], vertex, given.alpha)
 
 
 def _best_alone(given: Prepared, epsilon: Tensor) -> Tensor:
@@ -76,7 +76,8 @@ def _best_pair(given: Prepared, epsilon: Tensor) -> Tensor:
     grid = torch.linspace(0, 1, _PAIR_WEIGHTS, dtype=torch.float64, device=items.device)
     weight = low[..., None] + (high - low)[..., None] * grid  # (B,P,weights)
     pairs = _Pairs.of(given, i, j)
-    fits = pairs.moved(weight) <= epsilon[:, None, None]
+    most = (_INWARD * epsilon + given.rounding() / 2)[:, None, None]
+    fits = pairs.moved(weight) <= most
     fits = fits & possible[..., None]
     # The feasible weights at either end, and their infeasible neighbours.
     ends = torch.stack([fits.int().argmax(-1), len(grid) - 1 - fits.int().flip(-1).argmax(-1)], -1)
@@ -85,7 +86,7 @@ def _best_pair(given: Prepared, epsilon: Tensor) -> Tensor:
     bad = weight.gather(2, (ends + outward).clamp(0, len(grid) - 1))
     for _ in range(_HALVINGS):
         middle = (good + bad) / 2
-        fine = pairs.moved(middle) <= epsilon[:, None, None]
+        fine = pairs.moved(middle) <= most
         good, bad = torch.where(fine, middle, good), torch.where(fine, bad, middle)
     gain = masking.fill(pairs.gain(good), fits.any(-1, keepdim=True).expand_as(good), -torch.inf)
     furthest, place = gain.flatten(1).max(-1, keepdim=True)
