@@ -89,7 +89,8 @@ def _ordered_bits(scores: np.ndarray) -> np.ndarray:
 def _sorted_pairs(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of ranks, sorted (B,N) in one integer each; and their second ranks."""
     bits = int(max(first.max(initial=0), second.max(initial=0))).bit_length()
-    packed = first.astype(np.int32 if 2 * bits < 32 else np.int64) << bits
+    packed = first.astype(np.dtype(np.int32 if 2 * bits < 32 else np.int64))
+    packed <<= bits
     packed |= second
     packed.sort(-1)
     return packed, (packed & ((1 << bits) - 1)).astype(np.int16 if bits < 16 else np.int32)
