@@ -117,4 +117,4 @@ def test_the_rates_in_the_package_are_those_of_the_stored_tables() -> None:
     stored = json.loads((ROOT / "src/attnaudit/results" / RECOMMENDATION_FILE).read_text("utf-8"))
     recommendations = pd.read_csv(TABLES / "recommendation_errors.csv")
     assert stated_rates(recommendations, pd.read_csv(TABLES / "explanation_errors.csv")) == stored
-    assert "an explanation recommended so was wrong in" in recommendation_reliability()
+    assert "an explanation recommended so was wrong in" in recommendation_reliability(20)
