@@ -21,6 +21,7 @@ from attnaudit.papers.meister_2021.trained_models import (
     appendix_a_models,
     models,
     spectrum,
+    with_influence,
 )
 
 _TABLE6 = "meister_2021_table6"
@@ -30,7 +31,7 @@ ITEMS = (
         "table1",
         "Entropy of the inputs behind each hidden state",
         DATASETS,
-        models,
+        lambda plan: with_influence(models(plan)),
         table1,
         PRESET,
         published="meister_2021_table1",
@@ -114,7 +115,7 @@ ITEMS = (
         "contextualisation",
         "Sparser attention comes with states of more inputs: tau of lam with their entropy",
         DATASETS,
-        spectrum,
+        lambda plan: with_influence(spectrum(plan)),
         contextualisation,
         PRESET,
     ),

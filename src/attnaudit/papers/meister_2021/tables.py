@@ -11,6 +11,7 @@ from attnaudit.papers.item import Number
 from attnaudit.papers.meister_2021.trained_models import (
     DISPERSION,
     ENCODERS,
+    INFLUENCE,
     TWINS,
     lam_of,
     model_keys,
@@ -21,7 +22,7 @@ from attnaudit.papers.run_numbers import corpus_counts, of_mean, parts_of, rank_
 def table1(cells: FinishedCells) -> Iterator[Number]:
     """Entropy of the inputs behind each hidden state."""
     for run in cells.runs:
-        line = run.line(DISPERSION, "entropy_influence", "influence")
+        line = run.line(INFLUENCE, "entropy_influence", "influence")
         yield of_mean("entropy_influence", line, **model_keys(run))
 
 
@@ -40,7 +41,7 @@ def contextualisation(cells: FinishedCells) -> Iterator[Number]:
     for encoder in ENCODERS:
         runs = [run for run in cells.where(encoder=encoder) if not np.isnan(lam_of(run))]
         lams = np.array([lam_of(run) for run in runs])
-        behind = [run.line(DISPERSION, "entropy_influence", "influence")["mean"] for run in runs]
+        behind = [run.line(INFLUENCE, "entropy_influence", "influence")["mean"] for run in runs]
         tau = rank_correlation(lams, np.array(behind))
         yield Number("lam_tau", tau, {"encoder": encoder}, claim=(0.0, 1.0))
     yield from table1(cells)

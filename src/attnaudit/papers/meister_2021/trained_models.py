@@ -15,8 +15,8 @@ INPUTS = ("gradient_norm", "leave_one_out")
 STATES = ("hidden_gradient", "hidden_leave_one_out")
 LAMS = (-5, -1, 0, 0.5, 0.9)  # the paper states no values
 SPECTRUM = ("softmax", *(f"sparsegen:lam={lam}" for lam in LAMS), "sparsemax")
-_AUDITS = ["agreement", "dispersion:influence=true"]
-DISPERSION = "dispersion:influence=true"
+DISPERSION = "dispersion"
+INFLUENCE = "dispersion:influence=true"  # a backward pass per word: only where an item needs it
 # lam of the twins is not stated; this one moves attention on SST.
 TWINS = [f"adversarial:lams=0.001,start={start},seeds=1" for start in ("base", "scratch")]
 
@@ -33,7 +33,7 @@ def models(
             encoders=[encoder],
             scorers=[scorer],
             projections=list(projections),
-            audits=_AUDITS,
+            audits=["agreement", DISPERSION],
             # `gradient` next to leave_one_out gives the ceiling.
             measures=["gradient", *INPUTS, *STATES, "random"],
             interventions=list(interventions),
@@ -45,6 +45,11 @@ def models(
 def spectrum(plan: Plan) -> list[Table]:
     """From softmax over sparsegen to sparsemax."""
     return models(plan, plan.few(SPECTRUM[1:], 3) if plan.fast else SPECTRUM)
+
+
+def with_influence(tables: Sequence[Table]) -> list[Table]:
+    """The same models, audited for the inputs behind their hidden states alone."""
+    return [{**table, "audits": [INFLUENCE], "measures": ["random"]} for table in tables]
 
 
 def model_keys(run: FinishedRun) -> dict[str, str]:
