@@ -1,4 +1,4 @@
-"""Our Adam against that of torch, bit by bit."""
+"""Our Adam against that of torch."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from attnaudit.core.adam import _BLOCK, Adam
+from attnaudit.core.adam import Adam, gradients_by_row
 
 
 def trained(optimiser: object, parameters: list[Tensor], steps: int = 12) -> list[Tensor]:
@@ -25,15 +25,14 @@ def trained(optimiser: object, parameters: list[Tensor], steps: int = 12) -> lis
 
 def parameters() -> list[Tensor]:
     draw = torch.Generator().manual_seed(0)
-    shapes = [(5,), (2 * _BLOCK + 77,), (300, 70)]
+    shapes = [(5,), (70_001,), (300, 70)]
     made = [torch.randn(shape, generator=draw) for shape in shapes]
-    made.append(torch.randn(40, 30, generator=draw).t())  # no contiguous view
+    made.append(torch.randn(40, 30, generator=draw).t())  # strided: operation by operation
     return [tensor.requires_grad_() for tensor in made]
 
 
-@pytest.mark.parametrize("amsgrad", [True, False])
-@pytest.mark.parametrize("decay", [0.0, 1e-2])
-def test_steps_are_those_of_torch_to_the_last_bit(amsgrad: bool, decay: float) -> None:
+def both(amsgrad: bool, decay: float, fused: bool) -> tuple[list[Tensor], list[Tensor]]:
+    """Ours, and those of torch with or without its fused kernel."""
     ours, theirs = parameters(), parameters()
     groups = [
         {"params": ours[:2], "lr": 1e-2, "weight_decay": decay},
@@ -43,10 +42,54 @@ def test_steps_are_those_of_torch_to_the_last_bit(amsgrad: bool, decay: float) -
         {"params": theirs[:2], "lr": 1e-2, "weight_decay": decay},
         {"params": theirs[2:], "lr": 3e-3, "weight_decay": 0.0},
     ]
+    kernel = {"fused": True} if fused else {"foreach": False}
     got = trained(Adam(groups, amsgrad=amsgrad), ours)  # type: ignore[arg-type]
-    expected = trained(torch.optim.Adam(same, amsgrad=amsgrad, foreach=False), theirs)
-    for one, other in zip(got, expected, strict=True):
+    return got, trained(torch.optim.Adam(same, amsgrad=amsgrad, **kernel), theirs)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("amsgrad", [True, False])
+@pytest.mark.parametrize("decay", [0.0, 1e-2])
+def test_steps_are_those_of_torch_to_the_last_bit(amsgrad: bool, decay: float) -> None:
+    ours, fused = both(amsgrad, decay, fused=True)
+    _, plain = both(amsgrad, decay, fused=False)
+    for one, other in zip(ours[:3], fused[:3], strict=True):
         assert torch.equal(one, other)
+    assert torch.equal(ours[3], plain[3])  # strided
+    for one, other in zip(ours, plain, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("amsgrad", [True, False])
+def test_gradients_by_row_give_the_steps_of_whole_gradients(amsgrad: bool) -> None:
+    def weights(by_row: bool) -> Tensor:
+        torch.manual_seed(0)
+        model = nn.Embedding(50, 7, padding_idx=0)
+        optimiser = Adam(
+            [{"params": [model.weight], "lr": 1e-2, "weight_decay": 1e-3}], amsgrad=amsgrad
+        )
+        draw = torch.Generator().manual_seed(1)
+        for _ in range(8):
+            tokens = torch.randint(0, 50, (4, 9), generator=draw)  # with repeated words and padding
+            slopes = torch.randn(4, 9, 7, generator=draw)
+            if by_row:
+                with gradients_by_row(model):
+                    ((model(tokens) + model(tokens.flip(0))) * slopes).sum().backward()
+                assert model.weight.grad is not None
+                assert model.weight.grad.is_sparse
+            else:
+                ((model(tokens) + model(tokens.flip(0))) * slopes).sum().backward()
+            optimiser.step()
+            optimiser.zero_grad()
+        return model.weight.detach()
+
+    torch.testing.assert_close(weights(True), weights(False), rtol=0, atol=1e-6)
+
+
+def test_embeddings_are_left_as_they_were() -> None:
+    model = nn.ModuleList([nn.Embedding(4, 2), nn.Embedding(4, 2, sparse=True)])
+    with gradients_by_row(model):
+        assert all(module.sparse for module in model)  # type: ignore[attr-defined]
+    assert [module.sparse for module in model] == [False, True]  # type: ignore[attr-defined]
 
 
 def test_it_does_not_import_the_compiler() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 
 from attnaudit import statistics
 from attnaudit.core import progress, randomness
-from attnaudit.core.adam import Adam, Group
+from attnaudit.core.adam import Adam, Group, gradients_by_row
 from attnaudit.core.contract import Batch
 from attnaudit.core.errors import InputError
 from attnaudit.data.batching import collate, in_batches
@@ -111,12 +112,13 @@ def train_epoch(
 ) -> list[float]:
     """One step of the optimiser per batch; the loss of each before its step."""
     losses = []
-    for batch in batches:
-        loss = objective(model, batch.to(device))
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        losses.append(loss.detach().item())
+    with gradients_by_row(model) if isinstance(optimiser, Adam) else nullcontext():
+        for batch in batches:
+            loss = objective(model, batch.to(device))
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            losses.append(loss.detach().item())
     return losses
 
 
