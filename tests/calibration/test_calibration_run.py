@@ -14,7 +14,7 @@ from benchmarks.calibration.evaluate import (
 )
 from benchmarks.calibration.outcomes import count_outcomes, tabulate, wilson
 from benchmarks.calibration.picture import draw
-from benchmarks.calibration.run import run_entry
+from benchmarks.calibration.run import CARDS
 from benchmarks.calibration.zoo import zoo
 from scipy.stats import binomtest
 
@@ -24,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("calibration")
     for entry in zoo():
         if entry.name in ("right-plain", "inert-3"):
-            run_entry(entry, made / entry.name, (20,))
+            CARDS.run(entry, made / entry.name, (20,))
     return made
 
 
@@ -37,7 +37,7 @@ def test_stored_summaries_give_the_stored_card(folder: Path) -> None:
 def test_what_is_finished_is_not_made_again(folder: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in folder.glob("right-plain/*")}
     entry = next(entry for entry in zoo() if entry.name == "right-plain")
-    run_entry(entry, folder / entry.name, (20,))
+    CARDS.run(entry, folder / entry.name, (20,))
     assert {path: path.stat().st_mtime_ns for path in folder.glob("right-plain/*")} == before
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from benchmarks.calibration.explanations.answers import answers_of, stored_ranking
 from benchmarks.calibration.explanations.outcomes import HALVES
-from benchmarks.calibration.explanations.run import run_entry
+from benchmarks.calibration.explanations.run import EXPLANATIONS as EXPLANATION_JOB
 from benchmarks.calibration.zoo import zoo
 
 import attnaudit
@@ -23,7 +23,7 @@ MODELS = ("right-plain", "inert-3", "rows-idle-2")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("explanations")
     for name in MODELS:
-        run_entry(ENTRIES[name], made / name, (30,))
+        EXPLANATION_JOB.run(ENTRIES[name], made / name, (30,))
     return made
 
 
@@ -63,7 +63,7 @@ def test_the_ranking_and_the_recommendation_are_those_of_a_whole_audit(
 
 def test_what_is_finished_is_not_made_again(folder: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in folder.glob("right-plain/*")}
-    run_entry(ENTRIES["right-plain"], folder / "right-plain", (30,))
+    EXPLANATION_JOB.run(ENTRIES["right-plain"], folder / "right-plain", (30,))
     assert {path: path.stat().st_mtime_ns for path in folder.glob("right-plain/*")} == before
 
 
