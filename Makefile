@@ -3,6 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+NODE := node_modules/.package-lock.json
 
 .PHONY: demo test test-all test-lowest lint bench bench-more calibrate docs picture notebook reproduction vega clean
 
@@ -13,11 +14,24 @@ demo: $(READY)
 	@echo "Open demo/report.html in a browser."
 
 # Work stealing keeps the tests of a file in one process, so that what they share is made once.
-test: lint
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
-test-all: lint
-	$(BIN)/python -m pytest -n auto --dist worksteal
+# What `make lint` checks runs next to the tests; its output follows theirs, and either may fail.
+define TEST_AND_LINT
+@mkdir -p build; trap 'kill 0' INT; \
+{ $(LINT); } >build/lint.log 2>&1 & lint=$$!; \
+echo '$(1)'; $(1); tests=$$?; \
+wait $$lint; checks=$$?; echo; cat build/lint.log; \
+[ $$checks = 0 ] || echo "The checks of make lint failed: see the lines above."; \
+[ $$tests = 0 ] || echo "Tests failed: see above the checks of make lint."; \
+[ $$tests = 0 ] && [ $$checks = 0 ]
+endef
+
+test: $(READY) $(NODE)
+	$(call TEST_AND_LINT,$(PYTEST) -m "not slow")
+
+test-all: $(READY) $(NODE)
+	$(call TEST_AND_LINT,$(PYTEST))
 
 # The same tests with every dependency at its lower bound, in an environment of its own.
 test-lowest: .venv-lowest/.ready
@@ -28,12 +42,17 @@ test-lowest: .venv-lowest/.ready
 	.venv-lowest/bin/pip install --quiet --constraint constraints-lowest.txt --editable ".[dev]"
 	touch $@
 
-lint: $(READY)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	@if command -v npm >/dev/null && npm ci --silent --no-audit --no-fund; then npm run --silent check; \
+LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && \
+	if [ -f $(NODE) ] && command -v npm >/dev/null; then npm run --silent check; \
 	else echo "Skipped: the JavaScript checks (Prettier, TypeScript) need npm and its registry."; fi
+
+lint: $(READY) $(NODE)
+	$(LINT)
+
+# Before the tests, one of which uses it. Without npm or its registry nothing is installed.
+$(NODE): package.json package-lock.json
+	@if command -v npm >/dev/null && npm ci --silent --no-audit --no-fund; then touch $@; \
+	else rm -f $@; fi
 
 # The package next to the published algorithms and other libraries, and its cost by size.
 bench: $(READY)

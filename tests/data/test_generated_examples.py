@@ -11,7 +11,7 @@ COUNT = 5
 
 
 def example(number: int) -> Example:
-    return Example(f"test/{number}", ("word",) * (number + 1))
+    return Example(f"test/{number}", ("word",) * (number % COUNT + 1))
 
 
 GENERATED = GeneratedExamples(COUNT, example)

@@ -56,7 +56,7 @@ def _missing() -> str | None:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser() -> Iterator[Browser]:
     if (reason := _missing()) is not None:
         if os.environ.get("REQUIRE_BROWSER"):
             pytest.fail(f"REQUIRE_BROWSER is set, and {reason}")
@@ -68,24 +68,58 @@ def browser() -> Iterator[Any]:
             executable_path=CHROMIUM,
             args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
         )
-        yield opened
+        yield Browser(opened)
         opened.close()
 
 
-class Opened:
-    """A page from disk, and all it asked for or complained of."""
+class Tab:
+    """A browser tab that one test after the other opens its page in: a new one takes longer."""
 
-    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
-        self.context = browser.new_context(
-            **{"viewport": {"width": 1280, "height": 900}, **options}
-        )
-        self.page = self.context.new_page()
+    def __init__(self, browser: Any, **options: Any) -> None:
+        size = {"viewport": {"width": 1280, "height": 900}}
+        self.page = browser.new_context(**{**size, **options}).new_page()
         self.asked: list[str] = []
         self.complaints: list[str] = []
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog {dialog.message}"))
+
+    def clear(self) -> None:
+        """Leave nothing of the page before: no document, no pressed button, no complaint."""
+        self.page.goto("about:blank")
+        self.page.mouse.up()
+        self.page.mouse.move(0, 0)
+        self.asked, self.complaints = [], []
+
+
+class Browser:
+    """A browser that keeps its tabs, by what they were opened with."""
+
+    def __init__(self, launched: Any) -> None:
+        self.launched = launched
+        self.tabs: dict[str, Tab] = {}
+
+    def tab(self, **options: Any) -> Tab:
+        key = repr(sorted(options.items()))
+        if key in self.tabs:
+            self.tabs[key].clear()
+        else:
+            self.tabs[key] = Tab(self.launched, **options)
+        return self.tabs[key]
+
+
+class Opened:
+    """A page from disk, and all it asked for or complained of.
+
+    new_tab: open it in a tab of its own, as a reader does.
+    """
+
+    def __init__(
+        self, browser: Browser, path: Path, *, new_tab: bool = False, **options: Any
+    ) -> None:
+        tab = Tab(browser.launched, **options) if new_tab else browser.tab(**options)
+        self.page, self.asked, self.complaints = tab.page, tab.asked, tab.complaints
         self.page.goto(path.as_uri())
         self.page.wait_for_selector("body[data-ready]")
 
@@ -140,7 +174,7 @@ def several(oracle: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_page(runs, tmp_path_factory.mktemp("several") / "page.html")
 
 
-def test_every_part_opens_without_a_request_or_a_complaint(browser: Any, one: Path) -> None:
+def test_every_part_opens_without_a_request_or_a_complaint(browser: Browser, one: Path) -> None:
     opened = Opened(browser, one)
     assert opened.asked == [one.as_uri()]
     for part in ("browse", "examples", "playground", "overview"):
@@ -153,7 +187,7 @@ def test_every_part_opens_without_a_request_or_a_complaint(browser: Any, one: Pa
     opened.check_quiet(one)
 
 
-def test_a_foreign_script_would_not_run(browser: Any, one: Path, tmp_path: Path) -> None:
+def test_a_foreign_script_would_not_run(browser: Browser, one: Path, tmp_path: Path) -> None:
     """The control of the test above: the policy is at work, and its complaint would be heard."""
     tampered = tmp_path / "tampered.html"
     html = one.read_text(encoding="utf-8").replace(
@@ -165,16 +199,17 @@ def test_a_foreign_script_would_not_run(browser: Any, one: Path, tmp_path: Path)
     assert any("Content Security Policy" in each for each in opened.complaints)
 
 
-def test_time_to_interactive_is_under_two_seconds(browser: Any, one: Path) -> None:
-    opened = Opened(browser, one)
+def test_time_to_interactive_is_under_two_seconds(browser: Browser, one: Path) -> None:
+    opened = Opened(browser, one, new_tab=True)
     assert 0 < float(opened.page.get_attribute("body", "data-ready")) < 2000
 
 
-def test_javascript_gives_the_numbers_of_python_on_300_examples(browser: Any, one: Path) -> None:
+def test_javascript_gives_the_numbers_of_python_on_300_examples(
+    browser: Browser, one: Path
+) -> None:
     opened = Opened(browser, one)
     draw = torch.Generator().manual_seed(7)
-    worst = 0.0
-    flipped = 0
+    examples = []
     for at in range(300):
         items = int(torch.randint(1, 25, (), generator=draw))
         classes = 2 if at % 3 else 4
@@ -186,25 +221,32 @@ def test_javascript_gives_the_numbers_of_python_on_300_examples(browser: Any, on
         other = torch.rand(items, generator=draw, dtype=torch.float64)
         other /= other.sum()
         epsilon = float(10 ** (-3 + 2.5 * torch.rand((), generator=draw)))
-        in_browser = opened.page.evaluate(
-            """([alpha, readout, other, epsilon]) => ({
-                probs: distributions.probs(alpha, readout),
-                jsd: distributions.jsd(alpha, other),
-                tvd: distributions.tvd(
-                    distributions.probs(alpha, readout), distributions.probs(other, readout)),
-                furthest: readout[0].length === 2 ? exact.furthest(alpha, readout, epsilon) : null,
-                flip: exact.smallestFlip(alpha, readout),
-            })""",
-            [alpha.tolist(), readout.tolist(), other.tolist(), epsilon],
-        )
-        mask = torch.ones(1, items, dtype=torch.bool)
+        examples.append((alpha, readout, other, epsilon))
+    computed = opened.page.evaluate(
+        """(examples) => examples.map(([alpha, readout, other, epsilon]) => ({
+            probs: distributions.probs(alpha, readout),
+            jsd: distributions.jsd(alpha, other),
+            tvd: distributions.tvd(
+                distributions.probs(alpha, readout), distributions.probs(other, readout)),
+            furthest: readout[0].length === 2 ? exact.furthest(alpha, readout, epsilon) : null,
+            flip: exact.smallestFlip(alpha, readout),
+        }))""",
+        [
+            [alpha.tolist(), readout.tolist(), other.tolist(), epsilon]
+            for alpha, readout, other, epsilon in examples
+        ],
+    )
+    worst = 0.0
+    flipped = 0
+    for (alpha, readout, other, epsilon), in_browser in zip(examples, computed, strict=True):
+        mask = torch.ones(1, len(alpha), dtype=torch.bool)
         probs, moved = (alpha @ readout).softmax(-1), (other @ readout).softmax(-1)
         differences = [
             (torch.tensor(in_browser["probs"], dtype=torch.float64) - probs).abs().max(),
             (in_browser["jsd"] - statistics.jsd(alpha[None], other[None], mask)).abs().max(),
             (in_browser["tvd"] - statistics.tvd(probs[None], moved[None])).abs().max(),
         ]
-        if classes == 2:
+        if readout.shape[1] == 2:
             best = exact.furthest(alpha[None], readout[None], mask, epsilon=epsilon)
             differences.append((in_browser["furthest"]["jsd"] - best.jsd).abs().max())
         worst = max(worst, *(float(each) for each in differences))
@@ -217,19 +259,26 @@ def test_javascript_gives_the_numbers_of_python_on_300_examples(browser: Any, on
     assert 50 < flipped < 300
 
 
-def _weights(page: Any) -> np.ndarray:
-    return np.array(
-        [float(each.get_attribute("data-weight")) for each in page.query_selector_all(".words .w")]
+def _wait_until_painted(page: Any) -> None:
+    """Wait two frames: one in which the page paints, one for what came into view with it."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def _attributes(page: Any, selector: str, name: str) -> list[str]:
+    """An attribute of all elements, with one question to the page."""
+    return page.eval_on_selector_all(
+        selector, "(all, name) => all.map((each) => each.getAttribute(name))", name
     )
 
 
+def _weights(page: Any) -> np.ndarray:
+    return np.array([float(each) for each in _attributes(page, ".words .w", "data-weight")])
+
+
 def _shown(page: Any) -> dict[int, float]:
-    return {
-        int(bar.get_attribute("data-class")): float(
-            bar.query_selector(".value").get_attribute("data-value")
-        )
-        for bar in page.query_selector_all(".bar")
-    }
+    classes = _attributes(page, ".bar", "data-class")
+    values = _attributes(page, ".bar .value", "data-value")
+    return {int(at): float(value) for at, value in zip(classes, values, strict=True)}
 
 
 def _stored(found: Results, page: Any) -> Any:
@@ -239,7 +288,7 @@ def _stored(found: Results, page: Any) -> Any:
 
 def _check_against_python(found: Results, page: Any) -> tuple[np.ndarray, np.ndarray]:
     """What the page shows is what Python makes of the weights it shows."""
-    page.wait_for_timeout(100)
+    _wait_until_painted(page)
     line, weights = _stored(found, page), _weights(page)
     assert weights.sum() == pytest.approx(1, abs=1e-9)
     logits = weights @ np.asarray(line["readout"]).reshape(-1, 2)
@@ -257,12 +306,12 @@ def _check_against_python(found: Results, page: Any) -> tuple[np.ndarray, np.nda
 
 
 def _centre(page: Any, word: int) -> tuple[float, float]:
-    box = page.query_selector_all(".words .w")[word].bounding_box()
+    box = page.locator(".words .w").nth(word).bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def test_dragging_attention_moves_the_probabilities(
-    browser: Any, one: Path, oracle: Results
+    browser: Browser, one: Path, oracle: Results
 ) -> None:
     opened = Opened(browser, one)
     opened.tab("playground")
@@ -284,7 +333,9 @@ def test_dragging_attention_moves_the_probabilities(
     opened.check_quiet(one)
 
 
-def test_a_drag_that_ends_outside_changes_nothing(browser: Any, one: Path, oracle: Results) -> None:
+def test_a_drag_that_ends_outside_changes_nothing(
+    browser: Browser, one: Path, oracle: Results
+) -> None:
     opened = Opened(browser, one)
     opened.tab("playground")
     page = opened.page
@@ -298,7 +349,7 @@ def test_a_drag_that_ends_outside_changes_nothing(browser: Any, one: Path, oracl
     np.testing.assert_allclose(after, before)
 
 
-def test_keys_and_typing_move_attention_too(browser: Any, one: Path, oracle: Results) -> None:
+def test_keys_and_typing_move_attention_too(browser: Browser, one: Path, oracle: Results) -> None:
     opened = Opened(browser, one)
     opened.tab("playground")
     page = opened.page
@@ -323,7 +374,7 @@ def test_keys_and_typing_move_attention_too(browser: Any, one: Path, oracle: Res
     assert typed[top + (-1 if top else 1)] == pytest.approx(0.25)
 
 
-def test_the_buttons_do_what_they_say(browser: Any, one: Path, oracle: Results) -> None:
+def test_the_buttons_do_what_they_say(browser: Browser, one: Path, oracle: Results) -> None:
     opened = Opened(browser, one)
     opened.tab("playground")
     page = opened.page
@@ -351,7 +402,7 @@ def test_the_buttons_do_what_they_say(browser: Any, one: Path, oracle: Results) 
         '[aria-label^="ε"]',
         "slider => { slider.value = Math.log10(0.2); slider.dispatchEvent(new Event('input')); }",
     )
-    page.wait_for_timeout(100)
+    _wait_until_painted(page)
     wider = float(page.get_attribute(".jsd", "data-value"))
     epsilon = 10 ** float(page.eval_on_selector('[aria-label^="ε"]', "slider => slider.value"))
     assert wider == pytest.approx(
@@ -359,7 +410,7 @@ def test_the_buttons_do_what_they_say(browser: Any, one: Path, oracle: Results) 
     )
     assert wider > jsd
     page.click(".buttons >> text=Smallest removal that flips")
-    page.wait_for_timeout(100)
+    _wait_until_painted(page)
     smallest = exact.smallest_flip(alpha, readout, mask)
     if bool(smallest.possible):
         assert f"on {int(smallest.size)} of" in page.inner_text(".note")
@@ -371,7 +422,7 @@ def test_the_buttons_do_what_they_say(browser: Any, one: Path, oracle: Results) 
 
 
 def test_examples_are_searched_filtered_and_sorted(
-    browser: Any, one: Path, oracle: Results
+    browser: Browser, one: Path, oracle: Results
 ) -> None:
     opened = Opened(browser, one)
     opened.tab("examples")
@@ -381,7 +432,7 @@ def test_examples_are_searched_filtered_and_sorted(
     def listed() -> list[str]:
         while (more := page.query_selector("text=Show more")) is not None:
             more.click()
-        return [each.get_attribute("data-id") for each in page.query_selector_all(".entry")]
+        return _attributes(page, ".entry", "data-id")
 
     assert len(listed()) == len(stored)
     page.fill('input[type="search"]', "WORD17")
@@ -408,7 +459,7 @@ def test_examples_are_searched_filtered_and_sorted(
 
 
 def test_heatmaps_stand_side_by_side_and_can_be_read_as_numbers(
-    browser: Any, one: Path, oracle: Results
+    browser: Browser, one: Path, oracle: Results
 ) -> None:
     opened = Opened(browser, one)
     opened.tab("examples")
@@ -451,7 +502,7 @@ def compared() -> Results:
 
 
 def test_explanations_are_ranked_and_stand_next_to_each_other(
-    browser: Any, compared: Results, tmp_path: Path
+    browser: Browser, compared: Results, tmp_path: Path
 ) -> None:
     path = write_page([compared], tmp_path / "page.html")
     opened = Opened(browser, path)
@@ -479,7 +530,7 @@ def test_explanations_are_ranked_and_stand_next_to_each_other(
 
 
 def test_one_heatmap_is_saved_as_python_saves_it(
-    browser: Any, compared: Results, tmp_path: Path
+    browser: Browser, compared: Results, tmp_path: Path
 ) -> None:
     path = write_page([compared], tmp_path / "page.html")
     opened = Opened(browser, path)
@@ -529,7 +580,7 @@ def _decoded(model: Any, text: str, move: Callable[[np.ndarray], np.ndarray]) ->
 
 
 def test_stored_moves_of_a_transformer_are_its_own_predictions(
-    browser: Any, transformer: tuple[Any, Results], tmp_path: Path
+    browser: Browser, transformer: tuple[Any, Results], tmp_path: Path
 ) -> None:
     model, found = transformer
     path = write_page([found], tmp_path / "page.html")
@@ -545,7 +596,7 @@ def test_stored_moves_of_a_transformer_are_its_own_predictions(
 
     def seen(button: str, move: Callable[[np.ndarray], np.ndarray]) -> None:
         page.click(f".playground button:has-text('{button}')")
-        page.wait_for_timeout(50)
+        _wait_until_painted(page)
         np.testing.assert_allclose(_bars(page), _decoded(model, text, move), atol=1e-4)
         rows = np.asarray(line["attention"]).reshape(-1, words)
         np.testing.assert_allclose(
@@ -563,7 +614,7 @@ def test_stored_moves_of_a_transformer_are_its_own_predictions(
     slider.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(100)
+    _wait_until_painted(page)
     left = ~np.isin(np.arange(words), np.argsort(-original, kind="stable")[:2])
     two = _decoded(model, text, lambda row: np.where(left, row, 0) * row.sum() / row[left].sum())
     np.testing.assert_allclose(_bars(page), two, atol=1e-4)
@@ -582,20 +633,20 @@ def test_stored_moves_of_a_transformer_are_its_own_predictions(
         out[top] = 0
         return out
 
-    page.wait_for_timeout(100)
+    _wait_until_painted(page)
     np.testing.assert_allclose(_bars(page), _decoded(model, text, carried), atol=1e-4)
     assert _weights(page)[top] == 0
     assert slider.input_value() == "0"  # the words that were taken out are back
 
     before = _bars(page)
     page.click(".playground button:has-text('Furthest')")
-    page.wait_for_timeout(50)
+    _wait_until_painted(page)
     assert np.abs(_bars(page) - np.asarray(line["probs"])).sum() / 2 <= 0.01 + 1e-4
     assert not np.allclose(before, _bars(page))
     stored = [move for move in line["moves"] if move["kind"] == "shuffle"]
     for move in (*stored, stored[0]):  # and again from the start
         page.click(".playground button:has-text('Shuffle')")
-        page.wait_for_timeout(50)
+        _wait_until_painted(page)
         np.testing.assert_allclose(_bars(page), move["probs"], atol=1e-6)
         np.testing.assert_allclose(_weights(page), move["weights"], atol=1e-6)
         shown = page.get_attribute(".playground .jsd", "data-value")
@@ -605,7 +656,7 @@ def test_stored_moves_of_a_transformer_are_its_own_predictions(
 
 
 def test_a_move_that_is_not_stored_is_not_made(
-    browser: Any, transformer: tuple[Any, Results], tmp_path: Path
+    browser: Browser, transformer: tuple[Any, Results], tmp_path: Path
 ) -> None:
     _, found = transformer
     opened = Opened(browser, write_page([found], tmp_path / "page.html"))
@@ -626,7 +677,7 @@ def test_a_move_that_is_not_stored_is_not_made(
     page.mouse.down()
     page.mouse.move(*_centre(page, next(iter(movable))), steps=4)
     page.mouse.up()
-    page.wait_for_timeout(100)
+    _wait_until_painted(page)
     np.testing.assert_array_equal(_bars(page), before)
     unstored = next(n for n in range(40) if n not in chosen)
     page.mouse.click(*_centre(page, unstored))
@@ -636,7 +687,7 @@ def test_a_move_that_is_not_stored_is_not_made(
     page.mouse.down()
     page.mouse.move(*_centre(page, unstored), steps=4)
     page.mouse.up()
-    page.wait_for_timeout(100)
+    _wait_until_painted(page)
     np.testing.assert_allclose(_bars(page), line["probs"], atol=1e-5)
     assert "not stored" in page.inner_text(".playground .note")
 
@@ -656,7 +707,7 @@ def _touch(page: Any, start: tuple[float, float], end: tuple[float, float]) -> N
 
 
 def test_a_finger_taps_a_word_and_carries_its_attention(
-    browser: Any, transformer: tuple[Any, Results], one: Path, tmp_path: Path
+    browser: Browser, transformer: tuple[Any, Results], one: Path, tmp_path: Path
 ) -> None:
     _, found = transformer
     stored = write_page([found], tmp_path / "page.html")
@@ -688,7 +739,7 @@ def test_a_finger_taps_a_word_and_carries_its_attention(
 
 
 def test_stored_moves_of_2000_words_are_painted_only_near_the_view(
-    browser: Any, oracle: Results, tmp_path: Path
+    browser: Browser, oracle: Results, tmp_path: Path
 ) -> None:
     length = 2000
     rows = np.random.default_rng(0).dirichlet(np.full(length, 0.1), size=2)
@@ -726,7 +777,7 @@ def test_stored_moves_of_2000_words_are_painted_only_near_the_view(
     opened.check_quiet(path)
 
 
-def test_weights_that_are_alike_look_pale(browser: Any, one: Path) -> None:
+def test_weights_that_are_alike_look_pale(browser: Browser, one: Path) -> None:
     page = Opened(browser, one).page
     for weights, shades in (
         ([0.25] * 4, [1 / 3] * 4),
@@ -741,7 +792,7 @@ def test_weights_that_are_alike_look_pale(browser: Any, one: Path) -> None:
 
 
 def test_several_rows_are_shown_one_by_one_or_as_their_mean(
-    browser: Any, oracle: Results, tmp_path: Path
+    browser: Browser, oracle: Results, tmp_path: Path
 ) -> None:
     first = oracle.examples.iloc[[0]]
     one_row = np.asarray(first["attention"].iloc[0])
@@ -768,7 +819,9 @@ def test_several_rows_are_shown_one_by_one_or_as_their_mean(
     opened.check_quiet(path)
 
 
-def test_rows_are_named_by_layer_and_head(browser: Any, oracle: Results, tmp_path: Path) -> None:
+def test_rows_are_named_by_layer_and_head(
+    browser: Browser, oracle: Results, tmp_path: Path
+) -> None:
     first = oracle.examples.iloc[[0]]
     rows = np.concatenate([np.asarray(first["attention"].iloc[0])] * 2)
     two = replace(
@@ -792,7 +845,7 @@ def _sorts(page: Any) -> list[str]:
 
 @pytest.mark.parametrize("stored", ["none", "as older versions stored it"])
 def test_without_the_audit_furthest_nothing_is_shown_of_it(
-    browser: Any, oracle: Results, tmp_path: Path, stored: str
+    browser: Browser, oracle: Results, tmp_path: Path, stored: str
 ) -> None:
     found = audit(Glass("oracle"), glass_batch(20), audits=["permutation"], show_progress=False)
     assert all(each is None for each in found.examples["furthest"])
@@ -811,7 +864,7 @@ def test_without_the_audit_furthest_nothing_is_shown_of_it(
         "tau with gradient, lowest first",
     } & set(_sorts(page))
     changes = found.values[found.values["metric"] == "tvd_median"].set_index("example_id")["value"]
-    listed = [each.get_attribute("data-id") for each in page.query_selector_all(".entry")]
+    listed = _attributes(page, ".entry", "data-id")
     np.testing.assert_allclose(changes[listed], np.sort(changes), rtol=1e-2)
     opened.tab("playground")  # two classes: the page computes it itself
     assert page.query_selector("text=Furthest with the same answer") is not None
@@ -819,7 +872,7 @@ def test_without_the_audit_furthest_nothing_is_shown_of_it(
 
 
 def test_what_is_unknown_of_an_example_comes_last_in_every_order(
-    browser: Any, oracle: Results, tmp_path: Path
+    browser: Browser, oracle: Results, tmp_path: Path
 ) -> None:
     jsd = oracle.examples["furthest_jsd"].copy()
     jsd.iloc[:5] = np.nan
@@ -837,12 +890,12 @@ def test_what_is_unknown_of_an_example_comes_last_in_every_order(
         page.select_option("label:has-text('Sort') select", label=order)
         while (more := page.query_selector("text=Show more")) is not None:
             more.click()
-        listed = [each.get_attribute("data-id") for each in page.query_selector_all(".entry")]
+        listed = _attributes(page, ".entry", "data-id")
         assert set(listed[-5:]) == unknown
 
 
 def test_the_texts_of_a_pair_are_apart_and_weight_on_marks_is_shown(
-    browser: Any, oracle: Results, tmp_path: Path
+    browser: Browser, oracle: Results, tmp_path: Path
 ) -> None:
     first = oracle.examples.iloc[[0]]
     count = len(first["tokens"].iloc[0])
@@ -878,7 +931,7 @@ BORN_WITH = ("constructor", "__proto__", "toString", "hasOwnProperty", "a.b[0]",
 
 @pytest.mark.parametrize("names", [BORN_WITH[:2], BORN_WITH[2:4], BORN_WITH[4:]])
 def test_names_that_every_object_has_are_names_like_others(
-    browser: Any, tmp_path: Path, names: tuple[str, str]
+    browser: Browser, tmp_path: Path, names: tuple[str, str]
 ) -> None:
     def measured(name: str) -> Any:
         def measure(model: Any, record: Any, seed: int) -> torch.Tensor:
@@ -903,7 +956,7 @@ def test_names_that_every_object_has_are_names_like_others(
     sizes = found.values.drop_duplicates("example_id")["predicted"].value_counts()
     for name in ("gradient", *names):
         page.select_option("#chart-tau select", name)
-        page.wait_for_timeout(150)
+        _wait_until_painted(page)
         rows = list(csv.DictReader(io.StringIO(_download(page, "#chart-tau", "CSV"))))
         counted = {
             each: sum(int(row["count"]) for row in rows if row["class"] == each) for each in names
@@ -983,7 +1036,7 @@ def _one_class(found: Results) -> Results:
     ],
 )
 def test_a_run_that_holds_little_is_shown_without_a_complaint(
-    browser: Any, oracle: Results, tmp_path: Path, change: Any, parts: set[str]
+    browser: Browser, oracle: Results, tmp_path: Path, change: Any, parts: set[str]
 ) -> None:
     path = write_page([change(oracle)], tmp_path / "page.html")
     opened = Opened(browser, path)
@@ -1008,7 +1061,7 @@ def test_a_run_that_holds_little_is_shown_without_a_complaint(
     opened.check_quiet(path)
 
 
-def test_runs_and_classes_are_selected(browser: Any, several: Path) -> None:
+def test_runs_and_classes_are_selected(browser: Browser, several: Path) -> None:
     opened = Opened(browser, several)
     page = opened.page
     assert "one of 4 runs" in page.inner_text("#chooser")
@@ -1040,7 +1093,7 @@ def _download(page: Any, figure: str, kind: str) -> str:
     return Path(waiting.value.path()).read_text(encoding="utf-8")
 
 
-def test_charts_are_saved_as_csv_svg_and_png(browser: Any, one: Path, oracle: Results) -> None:
+def test_charts_are_saved_as_csv_svg_and_png(browser: Browser, one: Path, oracle: Results) -> None:
     opened = Opened(browser, one)
     opened.tab("browse")
     opened.draw_all()
@@ -1104,7 +1157,9 @@ def findings() -> list[Findings]:
     ]
 
 
-def test_interventions_and_curves_are_drawn(browser: Any, oracle: Results, tmp_path: Path) -> None:
+def test_interventions_and_curves_are_drawn(
+    browser: Browser, oracle: Results, tmp_path: Path
+) -> None:
     folder = oracle.save(tmp_path / "run")
     for each in findings():
         each.save(tmp_path / each.name)
@@ -1138,7 +1193,7 @@ def test_interventions_and_curves_are_drawn(browser: Any, oracle: Results, tmp_p
     opened.check_quiet(tmp_path / "page.html")
 
 
-def test_hostile_texts_are_shown_as_text_everywhere(browser: Any, tmp_path: Path) -> None:
+def test_hostile_texts_are_shown_as_text_everywhere(browser: Browser, tmp_path: Path) -> None:
     words = [HOSTILE[number % len(HOSTILE)] for number in range(50)]
     path = write_page([results(words=words)], tmp_path / "page.html")
     opened = Opened(browser, path)
@@ -1179,7 +1234,7 @@ COUNT_CHANGES = """
 
 
 def test_2000_words_are_made_once_and_painted_only_near_the_view(
-    browser: Any, oracle: Results, tmp_path: Path
+    browser: Browser, oracle: Results, tmp_path: Path
 ) -> None:
     length = 2000
     first = oracle.examples.iloc[[0]]
@@ -1211,7 +1266,7 @@ def test_2000_words_are_made_once_and_painted_only_near_the_view(
                 () => box.dispatchEvent(new Event("change")));
         }}"""
     )
-    assert len(opened.page.query_selector_all(".maps .w")) == 3 * length
+    assert opened.page.locator(".maps .w").count() == 3 * length
     assert made <= 3 * length  # no word is made twice
     opened.tab("playground")
     painted = opened.page.evaluate(
@@ -1232,7 +1287,7 @@ def test_2000_words_are_made_once_and_painted_only_near_the_view(
 
 
 def test_of_20000_words_the_rest_is_shown_on_request(
-    browser: Any, oracle: Results, tmp_path: Path
+    browser: Browser, oracle: Results, tmp_path: Path
 ) -> None:
     length = 20_000
     weights = np.random.default_rng(0).dirichlet(np.full(length, 0.1))
@@ -1269,7 +1324,7 @@ def test_of_20000_words_the_rest_is_shown_on_request(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("part", ["overview", "browse", "examples", "playground"])
 def test_a_phone_shows_it_without_scrolling_sideways(
-    browser: Any, several: Path, part: str, scheme: str
+    browser: Browser, several: Path, part: str, scheme: str
 ) -> None:
     opened = Opened(browser, several, viewport={"width": 390, "height": 844}, color_scheme=scheme)
     opened.tab(part)
@@ -1314,8 +1369,8 @@ def _least_contrast(page: Any, root: str) -> float:
     )
 
 
-def test_print_shows_the_card_and_no_controls(browser: Any, one: Path) -> None:
-    opened = Opened(browser, one, color_scheme="dark")
+def test_print_shows_the_card_and_no_controls(browser: Browser, one: Path) -> None:
+    opened = Opened(browser, one, new_tab=True, color_scheme="dark")
     opened.tab("examples")
     opened.page.emulate_media(media="print")
     assert opened.page.is_visible("#overview .card")
@@ -1326,16 +1381,18 @@ def test_print_shows_the_card_and_no_controls(browser: Any, one: Path) -> None:
     assert opened.page.pdf().startswith(b"%PDF")
 
 
-def test_on_paper_the_ranking_is_not_cut(browser: Any, compared: Results, tmp_path: Path) -> None:
+def test_on_paper_the_ranking_is_not_cut(
+    browser: Browser, compared: Results, tmp_path: Path
+) -> None:
     path = write_page([compared], tmp_path / "page.html")
     on_paper = {"width": 680, "height": 900}  # CSS pixels of A4 between its margins
-    page = Opened(browser, path, viewport=on_paper).page
+    page = Opened(browser, path, new_tab=True, viewport=on_paper).page
     page.emulate_media(media="print")
     right = page.evaluate("document.querySelector('.ranking').getBoundingClientRect().right")
     assert right <= 680
 
 
-def test_tabs_and_tables_work_with_the_keyboard(browser: Any, one: Path) -> None:
+def test_tabs_and_tables_work_with_the_keyboard(browser: Browser, one: Path) -> None:
     opened = Opened(browser, one)
     page = opened.page
     page.focus("#tab-overview")
@@ -1362,7 +1419,7 @@ def _task(page: Any, model: str, task: str) -> Any:
 def _press(page: Any, play: Any, button: str) -> tuple[bool, str]:
     """Whether the task is done after pressing a button, and what the page says of it."""
     play.query_selector(f"button:has-text('{button}')").click()
-    page.wait_for_timeout(400)
+    _wait_until_painted(page)
     return "finished" in play.get_attribute("class"), play.query_selector(".task").inner_text()
 
 
@@ -1397,7 +1454,7 @@ def _press(page: Any, play: Any, button: str) -> tuple[bool, str]:
     ],
 )
 def test_in_the_lesson_only_the_right_move_counts(
-    browser: Any, taught: Path, model: str, task: str, wrong: str, hint: str, right: str | None
+    browser: Browser, taught: Path, model: str, task: str, wrong: str, hint: str, right: str | None
 ) -> None:
     opened = Opened(browser, taught)
     play = _task(opened.page, model, task)
@@ -1415,7 +1472,7 @@ def test_in_the_lesson_only_the_right_move_counts(
 
 @pytest.mark.parametrize(("model", "task"), [("oracle", "far"), ("inert", "unflippable")])
 def test_in_the_lesson_nobody_gives_up_untried(
-    browser: Any, taught: Path, model: str, task: str
+    browser: Browser, taught: Path, model: str, task: str
 ) -> None:
     opened = Opened(browser, taught)
     answers = opened.page.query_selector(f"details[data-answers={task}]")
@@ -1430,7 +1487,7 @@ def test_in_the_lesson_nobody_gives_up_untried(
 
 
 def test_in_the_lesson_the_shifted_attention_must_be_carried_to_the_underlined_word(
-    browser: Any, taught: Path
+    browser: Browser, taught: Path
 ) -> None:
     opened = Opened(browser, taught)
     page = opened.page
@@ -1452,21 +1509,21 @@ def test_in_the_lesson_the_shifted_attention_must_be_carried_to_the_underlined_w
     page.mouse.move(*centre[0])
     page.mouse.down()
     page.mouse.move(*centre[1], steps=6)
-    page.wait_for_timeout(80)
+    _wait_until_painted(page)
     assert "finished" not in play.get_attribute("class")  # still being carried
     page.mouse.up()
-    page.wait_for_timeout(80)
+    _wait_until_painted(page)
     assert "finished" in play.get_attribute("class")
     page.mouse.move(*centre[1])
     page.mouse.down()
     page.mouse.move(*centre[2], steps=6)
     page.mouse.up()
-    page.wait_for_timeout(80)
+    _wait_until_painted(page)
     assert "finished" not in play.get_attribute("class")  # one word too far
     opened.check_quiet(taught)
 
 
-def test_the_lessons_quiz_takes_no_guess(browser: Any, taught: Path) -> None:
+def test_the_lessons_quiz_takes_no_guess(browser: Browser, taught: Path) -> None:
     opened = Opened(browser, taught)
     page = opened.page
 
@@ -1481,13 +1538,13 @@ def test_the_lessons_quiz_takes_no_guess(browser: Any, taught: Path) -> None:
     for play in page.query_selector_all(".two .play"):
         assert not choose("Model B")[0]
         play.query_selector("button:has-text('Uniform')").click()
-        page.wait_for_timeout(80)
+        _wait_until_painted(page)
     assert "Look again" in choose("Model A")[1]
     assert choose("Model B")[0]
     opened.check_quiet(taught)
 
 
-def test_the_lesson_links_the_papers_and_fetches_none(browser: Any, taught: Path) -> None:
+def test_the_lesson_links_the_papers_and_fetches_none(browser: Browser, taught: Path) -> None:
     opened = Opened(browser, taught)
     links = opened.page.query_selector_all("a[href]")
     papers = ("N19-1357", "D19-1002", "P19-1282", "2021.acl-short.17", "2020.acl-main.432")
@@ -1498,7 +1555,7 @@ def test_the_lesson_links_the_papers_and_fetches_none(browser: Any, taught: Path
     assert opened.asked == [taught.as_uri()]
 
 
-def test_the_lesson_defines_its_terms_before_they_are_used(browser: Any, taught: Path) -> None:
+def test_the_lesson_defines_its_terms_before_they_are_used(browser: Browser, taught: Path) -> None:
     opened = Opened(browser, taught)
     page = opened.page
     terms = [each.inner_text() for each in page.query_selector_all(".terms dt")]
@@ -1513,7 +1570,7 @@ def test_the_lesson_defines_its_terms_before_they_are_used(browser: Any, taught:
     assert not any(term in before for term in (*terms, "ln\u00a02", "ln 2"))
 
 
-def test_the_teachers_notes_are_closed_until_opened(browser: Any, taught: Path) -> None:
+def test_the_teachers_notes_are_closed_until_opened(browser: Browser, taught: Path) -> None:
     opened = Opened(browser, taught)
     page = opened.page
     assert not page.is_visible(".notes h3")
@@ -1522,16 +1579,16 @@ def test_the_teachers_notes_are_closed_until_opened(browser: Any, taught: Path) 
     assert titles == ["Aims", "Timing", "What to ask", "Common misunderstandings", "Answers"]
 
 
-def test_the_lessons_tau_is_scipys(browser: Any, taught: Path) -> None:
+def test_the_lessons_tau_is_scipys(browser: Browser, taught: Path) -> None:
     opened = Opened(browser, taught)
     draw = np.random.default_rng(3)
-    for _ in range(50):
-        x, y = draw.integers(0, 6, 12).tolist(), draw.integers(0, 6, 12).tolist()
-        tau = opened.page.evaluate("([x, y]) => kendallTau(x, y)", [x, y])
+    pairs = draw.integers(0, 6, (50, 2, 12)).tolist()
+    taus = opened.page.evaluate("(pairs) => pairs.map(([x, y]) => kendallTau(x, y))", pairs)
+    for (x, y), tau in zip(pairs, taus, strict=True):
         assert tau == pytest.approx(kendalltau(x, y).statistic, abs=1e-12)
 
 
-def test_the_lesson_fits_a_phone(browser: Any, taught: Path) -> None:
+def test_the_lesson_fits_a_phone(browser: Browser, taught: Path) -> None:
     opened = Opened(browser, taught, viewport={"width": 390, "height": 844}, color_scheme="dark")
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
     assert _least_contrast(opened.page, "main") >= 4.5

@@ -9,7 +9,7 @@ import json
 import platform
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -211,10 +211,16 @@ _LIBRARIES = (
 
 def versions() -> dict[str, str]:
     """The versions of Python, attnaudit and the libraries that may change numbers."""
-    installed = {"python": platform.python_version()}
-    for name in _LIBRARIES:
-        try:
-            installed[name] = version(name)
-        except PackageNotFoundError:
-            installed[name] = "not installed"
-    return installed
+    return {
+        "python": platform.python_version(),
+        **{name: _installed_version(name) for name in _LIBRARIES},
+    }
+
+
+@cache
+def _installed_version(name: str) -> str:
+    """Read once per process: it parses the library's metadata, and every run asks several times."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

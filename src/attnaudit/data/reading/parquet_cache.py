@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, overload
 
@@ -84,11 +86,13 @@ class _Lists:
 
 def save(splits: Splits, path: Path) -> None:
     """Write a corpus to one file, whole or not at all."""
-    index: dict[str, int] = {}
+    index: defaultdict[str, int] = defaultdict(count().__next__)  # numbers words as they come
     examples = [(split, example) for split in SPLITS for example in getattr(splits, split)]
 
-    def numbers(tokens: Sequence[str] | None) -> list[int] | None:
-        return None if tokens is None else [index.setdefault(token, len(index)) for token in tokens]
+    def numbers(tokens: Sequence[str] | None) -> np.ndarray | None:
+        if tokens is None:
+            return None
+        return np.fromiter(map(index.__getitem__, tokens), np.int32, len(tokens))
 
     columns: dict[str, Any] = {
         "split": pa.array([split for split, _ in examples]),
