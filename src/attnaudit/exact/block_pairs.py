@@ -61,8 +61,8 @@ def furthest_pair(
     for rows in torch.arange(len(under.items), device=alpha.device).split(
         rows_at_once(4 * len(over.items))
     ):
-        limit, pair = _limits(_Blocks(*(part[rows] for part in under)), over).flatten().sort(
-            descending=True
+        limit, pair = (
+            _limits(_Blocks(*(part[rows] for part in under)), over).flatten().sort(descending=True)
         )
         for start in range(0, len(pair), _AT_ONCE):
             if limit[start] + _ROUNDING <= jsd or jsd > enough:
