@@ -278,3 +278,30 @@ def test_words_of_sentences_are_left_out_by_reading_again(encoder: str) -> None:
     assert torch.equal(
         leave_out(model, record).nan_to_num(), leave_out_by_reading(model, record).nan_to_num()
     )
+
+
+@pytest.mark.parametrize("encoder", SHARING)
+@torch.no_grad()
+def test_leaving_out_some_is_leaving_out_each_of_them(encoder: str) -> None:
+    model, batch = made(encoder), texts(False)
+    batch.tokens[0, 4:8] = batch.tokens[0, 3]  # deleting either of equal neighbours is the same
+    record = read(model, batch)
+    each = leave_out(model, record)
+    draw = torch.Generator().manual_seed(4)
+    for share in (0.0, 0.1, 0.5, 1.0):
+        wanted = torch.rand(record.content.shape, generator=draw) < share
+        wanted[0, 5:7] = share > 0
+        some = model.leave_out_some(record, wanted)
+        assert_same(some, each.masked_fill(~wanted[..., None], torch.nan), share)
+
+
+@torch.no_grad()
+def test_some_are_read_again_where_that_is_faster() -> None:
+    model = made("bilstm:hidden=5")
+    record = read(model, texts(False))
+    model.encoder.fewest_deletions = 3
+    wanted = torch.zeros_like(record.content)
+    wanted[0, 1:3] = True
+    assert model.leave_out_some(record, wanted) is None
+    wanted[0, 3] = True
+    assert model.leave_out_some(record, wanted) is not None

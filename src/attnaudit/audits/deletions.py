@@ -181,7 +181,7 @@ def _read_in_parts(
     for part in torch.arange(len(rows), device=rows.device).split(rows_at_once(tokens)):
         left = record.batch.mask[rows[part]]
         if token is None:
-            left = left & ~_dropped_tokens(record, rows[part], drop[part])
+            left = left & ~dropped_tokens(record, rows[part], drop[part])
         length[part] = left.sum(-1)
     odds = torch.empty(len(rows), dtype=torch.float64, device=rows.device)
     flips = torch.empty_like(odds, dtype=torch.bool)
@@ -189,7 +189,7 @@ def _read_in_parts(
     for part, _ in passes_by_length(
         length, memory_budget.TOKENS_AT_ONCE, texts=rows_at_once(tokens)
     ):
-        dropped = _dropped_tokens(record, rows[part], drop[part])
+        dropped = dropped_tokens(record, rows[part], drop[part])
         whole = record.batch.rows(rows[part])
         erased = whole.without(dropped) if token is None else whole.replaced(dropped, token)
         logits = logits_of(model, erased)
@@ -203,7 +203,7 @@ def _read_in_parts(
     return Reading(odds, flips)
 
 
-def _dropped_tokens(record: Record, rows: Tensor, drop: Tensor) -> Tensor:
+def dropped_tokens(record: Record, rows: Tensor, drop: Tensor) -> Tensor:
     """The tokens (M,T) of the items drop (M,N) of examples rows (M,)."""
     item = record.item_of_token[rows]
     return drop.gather(1, item.clamp_min(0)) & (item >= 0)

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from attnaudit.audits.deletions import read_without
+from attnaudit.audits.extended_deletions import log_odds_of_extensions
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.memory_budget import rows_at_once
 
@@ -54,15 +55,22 @@ def run_searches(
         advance(index, None)
     while asked:
         sets, asked = asked, {}
-        rows, drops = [], []
+        rows, drops = {}, {}
         for index, chosen in sets.items():
             example = searches[index][0]
             drop = torch.zeros(len(chosen), words.shape[1], dtype=torch.bool, device=words.device)
             drop[:, words[example]] = chosen.to(words.device)
-            rows.append(torch.full((len(chosen),), example, device=words.device))
-            drops.append(drop)
-        odds = read_without(model, record, torch.cat(rows), torch.cat(drops)).log_odds.cpu()
-        for index, part in zip(sets, odds.split(list(map(len, drops))), strict=True):
+            shared = log_odds_of_extensions(model, record, example, drop)
+            if shared is not None:
+                advance(index, shared.cpu())
+                continue
+            rows[index] = torch.full((len(chosen),), example, device=words.device)
+            drops[index] = drop
+        if not drops:
+            continue
+        every_row, every_drop = torch.cat(list(rows.values())), torch.cat(list(drops.values()))
+        odds = read_without(model, record, every_row, every_drop).log_odds.cpu()
+        for index, part in zip(drops, odds.split(list(map(len, drops.values()))), strict=True):
             advance(index, part)
     return results
 

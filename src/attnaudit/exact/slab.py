@@ -13,10 +13,12 @@ import torch
 from torch import Tensor
 
 from attnaudit.core import masking
+from attnaudit.exact.block_pairs import furthest_pair
 from attnaudit.exact.inputs import chunks
 from attnaudit.exact.jsd import mixture_jsd, one_hot_jsd
 
 _ROUND = 8  # items per side that are paired with everything across the bound in one round
+_LONG = 1024  # items from which on pairs are tried in blocks, one text after the other
 
 
 @dataclass
@@ -86,6 +88,9 @@ def _pair_across(
     alone. Items are taken by decreasing distance alone and paired with everything on the other
     side, until no remaining item alone is further than the best.
     """
+    if alpha.shape[1] >= _LONG:
+        _pair_in_blocks(best, alpha, distance, below, above, enough)
+        return
     sides = [
         (side, other, *masking.fill(alone, side, -1.0).sort(-1, descending=True))
         for side, other in ((below, above), (above, below))
@@ -109,6 +114,28 @@ def _pair_across(
             if enough is not None:
                 wanted &= best.jsd[unfinished] <= enough[unfinished]
             unfinished = unfinished[wanted]
+
+
+def _pair_in_blocks(
+    best: Vertex,
+    alpha: Tensor,
+    distance: Tensor,
+    below: Tensor,
+    above: Tensor,
+    enough: Tensor | None,
+) -> None:
+    """The same for long texts, where items are too many to be paired with everything."""
+    for index in (below.any(-1) & above.any(-1)).nonzero()[:, 0]:
+        found = furthest_pair(
+            alpha[index],
+            distance[index],
+            below[index],
+            above[index],
+            float(best.jsd[index]),
+            torch.inf if enough is None else float(enough[index]),
+        )
+        if found is not None:
+            best.improve(index[None], *(part[None] for part in found))
 
 
 def _try_items(

@@ -83,22 +83,18 @@ class Attentive(nn.Module):
         States that a deletion does not change are not computed again, unless the encoder cannot
         tell which, or there are so few deletions that reading again is faster.
         """
-        assert record.hidden is not None  # read() always sets it
-        positional = getattr(self.scorer, "positional", False)
-        if positional or not can_share(self.encoder, record.content):
+        site = self._shared_site(record, record.content)
+        if site is None:
             return leave_out_by_reading(self, record)
-        site = SiteParts(
-            encoder=self.encoder,
-            scorer=self.scorer,
-            projection=self.projection,
-            output=self.output,
-            vectors=record.embeddings,
-            hidden=record.hidden,
-            mask=record.batch.mask,
-            content=record.content,
-            query=record.state,
-        )
         return logits_without_each(site, record.logits.shape[1])
+
+    def leave_out_some(self, record: Record, wanted: Tensor) -> Tensor | None:
+        """Return the logits without each of the items wanted (B,N), NaN elsewhere: (B,N,C).
+
+        None if reading again is faster, or the only way.
+        """
+        site = self._shared_site(record, wanted & record.content)
+        return None if site is None else logits_without_each(site, record.logits.shape[1], wanted)
 
     def attention_without(self, record: Record, drop: Tensor) -> Tensor:
         """Project the scores again without the items in drop (B,K,N): (B,K,1,N)."""
@@ -114,6 +110,24 @@ class Attentive(nn.Module):
                 f"the encoder {self.architecture.encoder} has no self-attention layers"
             )
         return layers(record.embeddings, record.batch.mask)
+
+    def _shared_site(self, record: Record, deleted: Tensor) -> SiteParts | None:
+        """Return what `logits_without_each` needs; None if it does not apply to these items."""
+        assert record.hidden is not None  # read() always sets it
+        positional = getattr(self.scorer, "positional", False)
+        if positional or not can_share(self.encoder, deleted):
+            return None
+        return SiteParts(
+            encoder=self.encoder,
+            scorer=self.scorer,
+            projection=self.projection,
+            output=self.output,
+            vectors=record.embeddings,
+            hidden=record.hidden,
+            mask=record.batch.mask,
+            content=record.content,
+            query=record.state,
+        )
 
     def _logits(self, alpha: Tensor, hidden: Tensor, query: Tensor | None) -> Tensor:
         """Return the logits under alpha (B,1,N) or (B,K,1,N)."""

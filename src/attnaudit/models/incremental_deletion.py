@@ -52,43 +52,63 @@ class SiteParts:
         )
 
 
-def can_share(encoder: Any, content: Tensor) -> bool:
+def can_share(encoder: Any, deleted: Tensor) -> bool:
     """Return whether the encoder knows what a deletion changes, and using that is faster.
 
-    content (B,N) is True for the items to delete.
+    deleted (B,N) is True for the items to delete.
     """
-    return hasattr(encoder, "deletions") and int(content.sum()) >= getattr(
+    return hasattr(encoder, "deletions") and int(deleted.sum()) >= getattr(
         encoder, "fewest_deletions", 0
     )
 
 
 @torch.no_grad()
-def logits_without_each(site: SiteParts, classes: int) -> Tensor:
+def logits_without_each(site: SiteParts, classes: int, wanted: Tensor | None = None) -> Tensor:
     """Return the logits without each item (B,N,C), equal to reading the shorter texts.
 
-    NaN for items that are not content, and for the only item of a text.
+    NaN for items that are not content, or not among those wanted (B,N), and for the only item of a
+    text.
     """
     logits = site.hidden.new_full((*site.content.shape, classes), torch.nan)
+    deleted, first = site.content, _first_of_equals(site)
+    if wanted is not None:
+        asked = (wanted & site.content).byte()
+        deleted = torch.zeros_like(asked).scatter_reduce(1, first, asked, "amax").bool()
     for index, width in groups_by_length(site.mask.sum(-1)):
         group = site.rows(index, width)
-        if not group.content.any():
+        places = deleted[index, :width].any(0).nonzero()[:, 0]
+        if not len(places):
             continue
         deletions = group.encoder.deletions(group.vectors, group.mask, group.hidden)
         scores = group.scorer(group.hidden, group.query)
-        positions = group.content.any(0).nonzero()[:, 0].tolist()
         step = most = _most_deletions(len(index), width)
-        start = positions[0]
-        while start <= positions[-1]:
-            stop = min(start + step, positions[-1] + 1)
-            changes = deletions(start, stop)
-            if changes is None:
-                step = (stop - start) // 2
-                continue
-            logits[index, start:stop] = _without(group, scores, start, *changes)
-            start, step = stop, min(2 * step, most)
-    logits = logits.gather(1, _first_of_equals(site)[..., None].expand_as(logits))
-    something_left = site.content & (site.content.sum(-1, keepdim=True) > 1)
-    return logits.masked_fill(~something_left[..., None], torch.nan)
+        for start, end in _runs(places) if wanted is not None else _whole(places):
+            while start < end:
+                stop = min(start + step, end)
+                changes = deletions(start, stop)
+                if changes is None:
+                    step = (stop - start) // 2
+                    continue
+                logits[index, start:stop] = _without(group, scores, start, *changes)
+                start, step = stop, min(2 * step, most)
+    logits = logits.gather(1, first[..., None].expand_as(logits))
+    answered = site.content & (site.content.sum(-1, keepdim=True) > 1)
+    if wanted is not None:
+        answered = answered & wanted
+    return logits.masked_fill(~answered[..., None], torch.nan)
+
+
+def _whole(places: Tensor) -> list[tuple[int, int]]:
+    """Return the one range from the first to the last of sorted places."""
+    return [(int(places[0]), int(places[-1]) + 1)]
+
+
+def _runs(places: Tensor) -> list[tuple[int, int]]:
+    """Return the ranges (start, stop) of consecutive numbers among sorted places."""
+    gaps = (places.diff() > 1).nonzero()[:, 0].tolist()
+    runs = zip([0, *(gap + 1 for gap in gaps)], [*gaps, len(places) - 1], strict=True)
+    numbers = places.tolist()
+    return [(numbers[first], numbers[last] + 1) for first, last in runs]
 
 
 def _most_deletions(examples: int, width: int) -> int:

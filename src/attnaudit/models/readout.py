@@ -21,6 +21,7 @@ from attnaudit.core.tolerance import tolerance_of
 
 _PASSED_ON = (
     "attention_without",
+    "leave_out_some",
     "attended_norms",
     "attention_rollout",
     "self_attention",

@@ -39,12 +39,14 @@ def assemble(store: JobStore, job: str, shards: int, path: Path) -> Assembled:
     path : of the new values.parquet.
     """
     keys: dict[Key, None] = {}
-    facts, kept = [], []
+    facts, kept, p_values = [], [], []
     for part in _parts(store, job, shards):
         keys.update(dict.fromkeys(part.keys))
         facts.append(part.facts)
         kept += part.kept()
-    judged = _judged(store, job, shards, [key for key in keys if key[2] == P_VALUE])
+        own = [key for key in part.keys if key[2] == P_VALUE]
+        p_values.append((own, part.matrix(own)))
+    judged = _judged(p_values, [key for key in keys if key[2] == P_VALUE])
     every_key = [*keys, *map(family_key, judged)]
     groups = partial(_judged_groups, store, job, shards, list(keys), judged)
     try:
@@ -90,12 +92,21 @@ def _checked(store: JobStore, name: str) -> Part:
         ) from error
 
 
-def _judged(store: JobStore, job: str, shards: int, keys: Sequence[Key]) -> dict[Key, np.ndarray]:
-    """Which p-values hold up among all examples', by the key of the p-values."""
-    if not keys:
-        return {}
-    p_values = np.concatenate([part.matrix(list(keys)) for part in _parts(store, job, shards)])
-    return {key: significant_in_family(p_values[:, place]) for place, key in enumerate(keys)}
+def _judged(
+    p_values: Sequence[tuple[list[Key], np.ndarray]], keys: Sequence[Key]
+) -> dict[Key, np.ndarray]:
+    """Which p-values hold up among all examples', by the key of the p-values.
+
+    p_values: of each part, its keys and their values (examples, keys).
+    """
+    judged = {}
+    for key in keys:
+        columns = [
+            part[:, own.index(key)] if key in own else np.full(len(part), np.nan)
+            for own, part in p_values
+        ]
+        judged[key] = significant_in_family(np.concatenate(columns))
+    return judged
 
 
 def _groups(

@@ -41,6 +41,18 @@ def job_id(identity: Identity) -> str:
     return _id_of({**identity, "versions": versions()})
 
 
+def was_begun(store: JobStore) -> bool:
+    """Whether the folder holds a job; if not, what is left of one that was never begun is removed.
+
+    Its examples can then be stored as they are gone through the first time.
+    """
+    if _stored(store) is not None:
+        return True
+    check_ours(store)
+    _remove_all_but_model(store)
+    return False
+
+
 def continues(store: JobStore, identity: Identity) -> bool:
     """Whether the folder holds the beginning of this very job; what no longer fits is removed.
 
@@ -60,9 +72,13 @@ def continues(store: JobStore, identity: Identity) -> bool:
             f"what {store.address} holds of an earlier audit no longer fits and is removed: "
             f"{', '.join(changed)} changed"
         )
+    _remove_all_but_model(store)
+    return False
+
+
+def _remove_all_but_model(store: JobStore) -> None:
     for name in (JOB, PLAN, PARTS, EXAMPLES):
         store.remove(name)
-    return False
 
 
 def begin(store: JobStore, identity: Identity) -> None:

@@ -13,7 +13,7 @@ from attnaudit.auditing.battery import Battery, read
 from attnaudit.auditing.jobs.assembly import assemble
 from attnaudit.auditing.jobs.example_files import ExampleIndex, Row, RowFormat, index_examples
 from attnaudit.auditing.jobs.fingerprints import choice_fingerprint, model_fingerprint
-from attnaudit.auditing.jobs.job import begin, continues, job_id
+from attnaudit.auditing.jobs.job import begin, continues, job_id, was_begun
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.sharded_audit import ShardedAudit
 from attnaudit.auditing.jobs.shards import MemoryShards, Shards, StoredShards
@@ -128,7 +128,8 @@ def run_job(
     """
     if not workers.in_this_process:
         store.check_shared()
-    index = source.index()
+    is_new = not was_begun(store)
+    index = source.index(store if is_new else None)  # once: examples may be made on access
     whole_identity = {
         **identity,
         "model": model_fingerprint(battery.model),
@@ -141,8 +142,9 @@ def run_job(
         **({"explanations": list(battery.explanations)} if battery.explanations else {}),
         **_word_choices(battery.word_level),
     }
-    continues(store, whole_identity)
-    source.index(store)  # even if it continues: a file of examples may have been damaged since
+    if not is_new:
+        continues(store, whole_identity)
+        source.index(store)  # even if it continues: a file of examples may have been damaged since
     begin(store, whole_identity)
     job = job_id(whole_identity)
     sharded = ShardedAudit(job, store, battery, source.shards(store))
