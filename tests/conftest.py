@@ -30,5 +30,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
 
     Tests may kill workers, which are started again.
     """
+    pytest.importorskip("distributed")
     with dask_cluster(tmp_path_factory.mktemp("dask"), loaded=True) as cluster:
         yield cluster

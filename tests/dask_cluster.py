@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loaded_process import LoadedCommand
+from loaded_process import LoadedCommand, kill_group
 
 ROOT = Path(__file__).parents[1]
 _START_SECONDS = 60.0
@@ -88,9 +87,7 @@ class DaskCluster:
     def stop(self) -> None:
         """End every process with its children, which are in a session of its own."""
         for process in self.processes:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            kill_group(process)
         self.processes.clear()
 
 

@@ -105,6 +105,27 @@ class LoadedCommand:
         return out, err
 
 
+def kill_group(process: LoadedCommand | subprocess.Popen[Any]) -> None:
+    """SIGKILL a process and all that it started; they are gone when this returns."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    while _lives(process.pid):
+        time.sleep(0.002)
+
+
+def _lives(group: int) -> bool:
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = (path / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            # Of a zombie the files are closed, and its locks are free, with its last thread.
+            if int(fields[2]) == group and (
+                fields[0] != "Z" or len(list((path / "task").iterdir())) > 1
+            ):
+                return True
+    return False
+
+
 def _run(
     module: str, arguments: list[str], environment: dict[str, str], cwd: str, files: Sequence[str]
 ) -> None:

@@ -17,7 +17,7 @@ from attnaudit.core.tasks import Workers
 from attnaudit.results import store
 from attnaudit.results.checksums import verify_folder
 from attnaudit.training import grid, status
-from loaded_process import LoadedCommand
+from loaded_process import LoadedCommand, kill_group
 from tiny_grids import DATASET, TINY, TINY_TOML, tables
 
 ROOT = Path(__file__).parents[2]
@@ -159,12 +159,15 @@ def test_sigkill_at_random_moments_loses_nothing_that_was_finished(
     line = ("grid", file, "--out", out, "--workers", workers, "--threads", "1", "--quiet")
     draw = random.Random(7)
     finished: dict[str, int] = {}
-    for _ in range(3):
+    ends: list[int | None] = []
+    for done in range(3):
         process = begin(*line)
         wait_for(out / "grid")
-        time.sleep(draw.uniform(0.0, 4.0))
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=60)
+        while len(tables(out)) < done and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(draw.uniform(0.0, 0.1))
+        kill_group(process)
+        ends.append(process.returncode)
         for folder in store.find_runs([out]):
             if folder != out:
                 assert verify_folder(folder).startswith("whole")
@@ -173,6 +176,7 @@ def test_sigkill_at_random_moments_loses_nothing_that_was_finished(
         finished = now
         assert "running" not in {cell.state for cell in status(out).cells}
         (out / "grid").rename(tmp_path / f"ledger-{len(list(tmp_path.iterdir()))}")
+    assert -signal.SIGKILL in ends
     assert call(*line)[0] == 0
     assert tables(out) == undisturbed
 

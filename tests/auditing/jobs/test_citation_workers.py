@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -22,7 +21,7 @@ from attnaudit.core.errors import InputError
 from attnaudit.data.citations import CitationExample, simulate
 from attnaudit.measures.citations.attention import attention
 from dask_cluster import DaskCluster
-from loaded_process import LoadedCommand
+from loaded_process import LoadedCommand, kill_group
 from tiny_generation import EXAMPLES, tiny_generator
 
 ROOT = Path(__file__).parents[3]
@@ -93,8 +92,7 @@ def test_killed_in_the_middle_the_same_command_finishes_with_the_same_bytes(
     while not finished and process.poll() is None:
         finished = JobStore(parts).names("parts") if parts.exists() else set()
         time.sleep(0.002)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    kill_group(process)
     assert finished
     assert not out.exists()
     if workers == 1:  # in an interpreter of its own, as a user gives it

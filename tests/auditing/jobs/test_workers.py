@@ -25,7 +25,7 @@ from attnaudit.data.text_spool import TextSpool
 from attnaudit.training import run
 from dask_cluster import DaskCluster, wait_until
 from failing_audit import fails_on_one_text
-from loaded_process import LoadedCommand
+from loaded_process import LoadedCommand, kill_group
 from tiny_transformers import TEXTS, tiny
 
 ROOT = Path(__file__).parents[3]
@@ -202,8 +202,7 @@ def test_killed_while_parts_are_finished_the_same_call_ends_with_the_same_bytes(
     parts = JobStore(parts_folder(out))
     enough = {1: 1, 2: 5}[workers]  # two processes: one waits at text 07, the other goes on
     wait_until(lambda: begun.exists() and len(parts.names("parts")) >= enough, process)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    kill_group(process)
     assert not out.exists()
     kept = {name: (Path(parts_folder(out)) / "parts" / name) for name in parts.names("parts")}
     before = {name: path.stat().st_mtime_ns for name, path in kept.items()}
