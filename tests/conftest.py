@@ -1,6 +1,6 @@
 """One thread per test process: the tensors are small, and the processes run at the same time.
 
-Parsed corpora go to a folder of the test run.
+Parsed corpora go to a folder of the test run. Worker processes are forked with the libraries.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from dask_cluster import DaskCluster, dask_cluster
+from loaded_process import load_in_server
+
 torch.set_num_threads(1)
 
 
@@ -17,4 +20,16 @@ torch.set_num_threads(1)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTNAUDIT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        load_in_server(patch.setattr)
         yield
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    """A real scheduler with two real worker processes, for all audits and trainings.
+
+    Tests may kill workers, which are started again.
+    """
+    pytest.importorskip("distributed")
+    with dask_cluster(tmp_path_factory.mktemp("dask"), loaded=True) as cluster:
+        yield cluster

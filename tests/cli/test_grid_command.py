@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,11 @@ from attnaudit.core.tasks import Workers
 from attnaudit.results import store
 from attnaudit.results.checksums import verify_folder
 from attnaudit.training import grid, status
+from loaded_process import LoadedCommand, kill_group
 from tiny_grids import DATASET, TINY, TINY_TOML, tables
 
 ROOT = Path(__file__).parents[2]
+Process = subprocess.Popen[str] | LoadedCommand
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": os.pathsep.join([*sys.path, str(ROOT / "tests")]),
@@ -27,8 +30,13 @@ ENVIRONMENT = {
 }
 
 
-def begin(*arguments: str | Path) -> subprocess.Popen[str]:
+def begin(*arguments: str | Path) -> LoadedCommand:
     """The command in a process group of its own."""
+    return LoadedCommand(*arguments, env=ENVIRONMENT)
+
+
+def begin_in_new_interpreter(*arguments: str | Path) -> subprocess.Popen[str]:
+    """The same, as a user begins it."""
     return subprocess.Popen(
         [sys.executable, "-m", "attnaudit", *map(str, arguments)],
         env=ENVIRONMENT,
@@ -39,7 +47,9 @@ def begin(*arguments: str | Path) -> subprocess.Popen[str]:
     )
 
 
-def call(*arguments: str | Path) -> tuple[int, str, str]:
+def call(
+    *arguments: str | Path, begin: Callable[..., Process] = begin
+) -> tuple[int | None, str, str]:
     """Exit code, standard output and standard error of the command."""
     process = begin(*arguments)
     out, err = process.communicate(timeout=300)
@@ -71,18 +81,19 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def test_a_grid_runs_and_says_so(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
     file, out = tmp_path / "grid.toml", tmp_path / "runs"
     file.write_text(TINY_TOML)
-    code, said, lines = call("grid", file, "--out", out, "--threads", "1")
+    words = ("grid", file, "--out", out, "--threads", "1")
+    code, said, lines = call(*words, begin=begin_in_new_interpreter)
     assert (code, said) == (0, "4 cells: 4 done\n")
     assert "[1/4] done in" in lines
     assert "[4/4] done in" in lines
     assert tables(out) == undisturbed
     code, said, lines = call("grid", file, "--out", out, "--quiet")
     assert (code, said, lines) == (0, "4 cells: 4 done\n", "")
-    code, said, _ = call("status", out)
+    code, said, _ = call("status", out, begin=begin_in_new_interpreter)
     assert code == 0
     assert said.startswith("4 cells: 4 done\n")
     assert "encoder mlp, seed 1" in said
-    code, said, _ = call("verify", out)
+    code, said, _ = call("verify", out, begin=begin_in_new_interpreter)
     assert code == 0
     assert said.count("whole (8 files)") == 4
 
@@ -118,7 +129,8 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(
 ) -> None:
     file, out = tmp_path / "grid.toml", tmp_path / "runs"
     file.write_text(slow_toml(tmp_path, 60))
-    process = begin("grid", file, "--out", out, "--workers", "2", "--threads", "1")
+    words = ("grid", file, "--out", out, "--workers", "2", "--threads", "1")
+    process = begin_in_new_interpreter(*words)
     wait_for(tmp_path / "begun")
     time.sleep(0.5)
     seen = status(out)
@@ -147,12 +159,15 @@ def test_sigkill_at_random_moments_loses_nothing_that_was_finished(
     line = ("grid", file, "--out", out, "--workers", workers, "--threads", "1", "--quiet")
     draw = random.Random(7)
     finished: dict[str, int] = {}
-    for _ in range(3):
+    ends: list[int | None] = []
+    for done in range(3):
         process = begin(*line)
         wait_for(out / "grid")
-        time.sleep(draw.uniform(0.0, 4.0))
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=60)
+        while len(tables(out)) < done and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(draw.uniform(0.0, 0.1))
+        kill_group(process)
+        ends.append(process.returncode)
         for folder in store.find_runs([out]):
             if folder != out:
                 assert verify_folder(folder).startswith("whole")
@@ -161,6 +176,7 @@ def test_sigkill_at_random_moments_loses_nothing_that_was_finished(
         finished = now
         assert "running" not in {cell.state for cell in status(out).cells}
         (out / "grid").rename(tmp_path / f"ledger-{len(list(tmp_path.iterdir()))}")
+    assert -signal.SIGKILL in ends
     assert call(*line)[0] == 0
     assert tables(out) == undisturbed
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -17,7 +16,8 @@ from attnaudit.core.tasks import Workers
 from attnaudit.results.checksums import verify_folder
 from attnaudit.training import intervene
 from attnaudit.training.intervention_runs import InterventionOutput
-from dask_cluster import dask_cluster
+from dask_cluster import DaskCluster
+from loaded_process import LoadedCommand, kill_group
 from tiny_grids import DATASET, tables
 
 CHOICES: dict[str, Any] = {
@@ -57,13 +57,10 @@ def test_workers_make_the_same_bytes(tmp_path: Path, intervention: str) -> None:
     assert {run: (run / "run.json").stat().st_mtime_ns for run in again.findings.runs} == before
 
 
-def test_a_dask_cluster_makes_the_same_bytes(tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
+def test_a_dask_cluster_makes_the_same_bytes(cluster: DaskCluster, tmp_path: Path) -> None:
     alone = made("seeds:count=2", tmp_path / "alone", Workers(threads=1), dataset=DATASET)
-    (tmp_path / "dask").mkdir()
-    with dask_cluster(tmp_path / "dask") as cluster:
-        on_cluster = Workers(scheduler=cluster.address, threads=1)
-        there = made("seeds:count=2", tmp_path / "there", on_cluster, dataset=DATASET)
+    on_cluster = Workers(scheduler=cluster.address, threads=1)
+    there = made("seeds:count=2", tmp_path / "there", on_cluster, dataset=DATASET)
     assert tables(tmp_path / "there") == tables(tmp_path / "alone")
     assert findings_bytes(there) == findings_bytes(alone)
 
@@ -94,16 +91,13 @@ def test_sigkill_of_all_processes_loses_no_finished_model(tmp_path: Path) -> Non
     words += ["--workers", "2", "--threads", "1", "--quiet"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "attnaudit", *map(str, words)]
-    process = subprocess.Popen(
-        command, env=environment, start_new_session=True, stdout=subprocess.DEVNULL
-    )
+    process = LoadedCommand(*words)
     end = time.monotonic() + 120
     while not tables(out):
         assert process.poll() is None
         assert time.monotonic() < end
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+        time.sleep(0.002)
+    kill_group(process)
     kept = {path: path.stat().st_mtime_ns for path in out.glob("[!.]*/values.parquet")}
     assert not list(out.glob("*/intervention.json"))
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)

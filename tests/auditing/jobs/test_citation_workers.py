@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,8 @@ from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.core.errors import InputError
 from attnaudit.data.citations import CitationExample, simulate
 from attnaudit.measures.citations.attention import attention
-from dask_cluster import DaskCluster, dask_cluster
+from dask_cluster import DaskCluster
+from loaded_process import LoadedCommand, kill_group
 from tiny_generation import EXAMPLES, tiny_generator
 
 ROOT = Path(__file__).parents[3]
@@ -31,14 +30,14 @@ Inputs = tuple[Path, Path]
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
-    """A tiny saved Llama and a file of 30 questions, some of them without an answer."""
+    """A tiny saved Llama and a file of 16 questions, some of them without an answer."""
     folder = tmp_path_factory.mktemp("model")
     model = tiny_generator("llama")
     model.model.save_pretrained(folder)
     model.tokenizer.save_pretrained(folder)
     data = tmp_path_factory.mktemp("data") / "qa.jsonl"
     with data.open("w", encoding="utf-8") as stream:
-        for number in range(30):
+        for number in range(16):
             row = asdict(EXAMPLES[number % 2]) | {"id": f"q{number}"}
             row["sources"] = [*row["sources"], "a bad film"][: 2 + number % 3]
             row["gold"] = [0] if number % 2 else None
@@ -47,12 +46,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
                 del row[name]
             stream.write(json.dumps({k: v for k, v in row.items() if v is not None}) + "\n")
     return folder, data
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
-    with dask_cluster(tmp_path_factory.mktemp("dask")) as cluster:
-        yield cluster
 
 
 def cited(inputs: Inputs, out: Path, **options: Any) -> bytes:
@@ -81,35 +74,39 @@ def test_two_processes_audit_both_levels_with_the_bytes_of_one(
     )
 
 
+@pytest.fixture(scope="module")
+def undisturbed(inputs: Inputs, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    out = tmp_path_factory.mktemp("undisturbed") / "out"
+    return cited(inputs, out, choose=0, tokens_per_shard=None)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_in_the_middle_the_same_command_finishes_with_the_same_bytes(
-    inputs: Inputs, tmp_path: Path, workers: int
+    inputs: Inputs, undisturbed: bytes, tmp_path: Path, workers: int
 ) -> None:
-    expected = cited(inputs, tmp_path / "undisturbed", choose=0, tokens_per_shard=None)
     out, parts = tmp_path / "out", tmp_path / "kept"
-    command = [sys.executable, "-m", "attnaudit", "cite", str(inputs[0]), "--data", str(inputs[1])]
-    command += ["--out", str(out), "--workers", str(workers), "--threads", "1"]
-    command += ["--parts", str(parts)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    process = subprocess.Popen(
-        command,
-        env=environment,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    words: list[object] = ["cite", inputs[0], "--data", inputs[1], "--out", out]
+    words += ["--workers", workers, "--threads", 1, "--parts", parts]
+    process = LoadedCommand(*words)
     finished: set[str] = set()
     while not finished and process.poll() is None:
         finished = JobStore(parts).names("parts") if parts.exists() else set()
         time.sleep(0.002)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    kill_group(process)
     assert finished
     assert not out.exists()
-    again = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    assert "parts were finished before" in again.stderr
+    if workers == 1:  # in an interpreter of its own, as a user gives it
+        command = [sys.executable, "-m", "attnaudit", *map(str, words)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        again = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        said = again.stderr
+    else:
+        again_loaded = LoadedCommand(*words)
+        _, said = again_loaded.communicate(timeout=300)
+        assert again_loaded.returncode == 0, said
+    assert "parts were finished before" in said
     made = (out / "values.parquet").read_bytes() + (out / "examples.parquet").read_bytes()
-    assert made == expected
+    assert made == undisturbed
     assert not parts.exists()
 
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,9 @@ from attnaudit.auditing.jobs.run_job import parts_folder
 from attnaudit.core.errors import InputError, WorkError
 from attnaudit.data.text_spool import TextSpool
 from attnaudit.training import run
-from dask_cluster import DaskCluster, dask_cluster, wait_until
+from dask_cluster import DaskCluster, wait_until
 from failing_audit import fails_on_one_text
+from loaded_process import LoadedCommand, kill_group
 from tiny_transformers import TEXTS, tiny
 
 ROOT = Path(__file__).parents[3]
@@ -55,12 +55,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
             (f"{TEXTS[n % len(TEXTS)]} {words[n % 6]}", ("bad", "good")[n % 2]) for n in range(24)
         )
     return folder, data
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
-    with dask_cluster(tmp_path_factory.mktemp("dask")) as cluster:
-        yield cluster
 
 
 def audited(inputs: tuple[Path, Path], out: Path, **options: Any) -> bytes:
@@ -179,6 +173,17 @@ def test_workers_cannot_be_given_functions(inputs: tuple[Path, Path], tmp_path: 
         audited(inputs, tmp_path / "out", audits=[fails_on_one_text], workers=2)
 
 
+def begin_in_new_interpreter(script: Path) -> subprocess.Popen[bytes]:
+    paths = os.pathsep.join(map(str, (ROOT / "src", ROOT / "tests")))
+    return subprocess.Popen(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": paths},
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_while_parts_are_finished_the_same_call_ends_with_the_same_bytes(
     inputs: tuple[Path, Path], tmp_path: Path, workers: int
@@ -186,24 +191,18 @@ def test_killed_while_parts_are_finished_the_same_call_ends_with_the_same_bytes(
     begun, out = tmp_path / "begun", tmp_path / "out"
     audits = ["permutation", f"failing_audit:waits_on_one_text:folder={tmp_path}"]
     chosen = {**FAST, "audits": audits, "tokens_per_shard": 40}
-    script = (
-        "from attnaudit import Workers, audit_files; "
-        f"audit_files({str(inputs[0])!r}, {str(inputs[1])!r}, out={str(out)!r}, "
-        f"workers=Workers({workers}, threads=1), **{chosen!r})"
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from attnaudit import Workers, audit_files\n"
+        "if __name__ == '__main__':\n"
+        f"    audit_files({str(inputs[0])!r}, {str(inputs[1])!r}, out={str(out)!r}, "
+        f"workers=Workers({workers}, threads=1), **{chosen!r})\n"
     )
-    paths = os.pathsep.join(map(str, (ROOT / "src", ROOT / "tests")))
-    process = subprocess.Popen(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": paths},
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = begin_in_new_interpreter(script) if workers == 1 else LoadedCommand(module=script)
     parts = JobStore(parts_folder(out))
     enough = {1: 1, 2: 5}[workers]  # two processes: one waits at text 07, the other goes on
     wait_until(lambda: begun.exists() and len(parts.names("parts")) >= enough, process)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    kill_group(process)
     assert not out.exists()
     kept = {name: (Path(parts_folder(out)) / "parts" / name) for name in parts.names("parts")}
     before = {name: path.stat().st_mtime_ns for name, path in kept.items()}

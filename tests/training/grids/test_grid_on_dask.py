@@ -7,18 +7,16 @@ import signal
 import threading
 from pathlib import Path
 
-import pytest
-
 from attnaudit.core.tasks import Workers
 from attnaudit.training import grid
 from attnaudit.training.grids.status import GridStatus
-from dask_cluster import dask_cluster, wait_until
+from dask_cluster import DaskCluster, wait_until
 from tiny_grids import TINY, tables
 
-pytest.importorskip("distributed")
 
-
-def test_a_grid_on_dask_equals_a_local_one_though_a_worker_is_killed(tmp_path: Path) -> None:
+def test_a_grid_on_dask_equals_a_local_one_though_a_worker_is_killed(
+    cluster: DaskCluster, tmp_path: Path
+) -> None:
     grid(TINY, tmp_path / "here", workers=Workers(threads=1), show_progress=False)
     slow = {
         "dataset": f"tiny_grids:slow:folder={tmp_path},seconds=3",
@@ -27,19 +25,17 @@ def test_a_grid_on_dask_equals_a_local_one_though_a_worker_is_killed(tmp_path: P
         "embedding": 50,
     }
     out, made = tmp_path / "there", list[GridStatus]()
-    (tmp_path / "dask").mkdir()
-    with dask_cluster(tmp_path / "dask") as cluster:
-        spec = {**TINY, "include": [slow]}
-        on_cluster = Workers(scheduler=cluster.address, threads=1)
+    spec = {**TINY, "include": [slow]}
+    on_cluster = Workers(scheduler=cluster.address, threads=1)
 
-        def run() -> None:
-            made.append(grid(spec, out, workers=on_cluster, show_progress=False))
+    def run() -> None:
+        made.append(grid(spec, out, workers=on_cluster, show_progress=False))
 
-        thread = threading.Thread(target=run)
-        thread.start()
-        wait_until((tmp_path / "begun").exists)
-        os.kill(int((tmp_path / "begun").read_text()), signal.SIGKILL)
-        thread.join(timeout=120)
+    thread = threading.Thread(target=run)
+    thread.start()
+    wait_until((tmp_path / "begun").exists)
+    os.kill(int((tmp_path / "begun").read_text()), signal.SIGKILL)
+    thread.join(timeout=120)
     assert [cell.state for cell in made[0].cells] == ["done"] * 5
     here, there = tables(tmp_path / "here"), tables(out)
     assert {name: there[name] for name in here} == here
