@@ -17,7 +17,7 @@ from scipy.special import rel_entr, softmax
 from torch import Tensor
 
 from attnaudit.core.errors import InputError
-from attnaudit.exact import Furthest, furthest
+from attnaudit.exact import Furthest, furthest, slab
 
 LN2 = math.log(2)
 
@@ -29,6 +29,18 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module", params=["all pairs", "in rounds"])
+def _both_ways_of_pairing(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Short texts try all pairs of items, long ones leave out those that cannot win."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "in rounds":
+            patch.setattr(slab, "_ALL_PAIRS", 0)
+        yield
+
+
+paired_both_ways = pytest.mark.usefixtures("_both_ways_of_pairing")
 
 
 # Independent computations
@@ -198,6 +210,7 @@ def assert_sound(
 # Two classes
 
 
+@paired_both_ways
 @pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.05, 0.3])
 @pytest.mark.parametrize("items", [2, 3, 4, 5, 6])
 def test_two_classes_the_maximum_is_that_of_all_vertices(items: int, epsilon: float) -> None:
@@ -229,6 +242,7 @@ def test_two_classes_no_point_of_a_dense_grid_is_further_and_some_come_close(
         assert best >= found.jsd[at] - 0.03
 
 
+@paired_both_ways
 @pytest.mark.parametrize("items", [9, 17, 30])
 def test_two_classes_longer_texts_all_pairs_agree(items: int) -> None:
     alpha, readout, mask = made(15, items, 2, seed=items, concentration=0.2)
@@ -254,6 +268,7 @@ weights = st.lists(
 ).filter(lambda values: sum(values) > 0)
 
 
+@paired_both_ways
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(weights, st.data(), st.sampled_from([0.0, 1e-6, 0.01, 0.2, 0.6, 1.0]))
 @example([1.0] * 20, None, 0.01)
@@ -272,6 +287,7 @@ def test_two_classes_leaving_pairs_out_loses_nothing_whatever_the_ties_and_zeros
     assert found.upper.item() == pytest.approx(expected, rel=0, abs=1e-12)
 
 
+@paired_both_ways
 @pytest.mark.parametrize("attended", list(permutations(range(4))))
 def test_two_classes_the_furthest_pair_is_found_whichever_side_it_hides_on(
     attended: tuple[int, ...],

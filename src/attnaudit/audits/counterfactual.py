@@ -30,23 +30,28 @@ def flipped(logits: Tensor, record: Record) -> Tensor:
         logits,
         record.predicted,
         record.batch.classes,
-        rounding=torch.finfo(record.logits.dtype).eps,
+        margin=rounding_margin(record.logits.dtype),
     )
 
 
 def decision_flipped(
-    logits: Tensor, predicted: Tensor, classes: Tensor | None, *, rounding: float
+    logits: Tensor, predicted: Tensor, classes: Tensor | None, *, margin: float
 ) -> Tensor:
     """As `flipped`, of logits (M,K,C) against predicted classes (M,) among the candidates (M,C).
 
-    `rounding` is the machine epsilon of the type in which the logits were computed.
+    `margin` is the `rounding_margin` of the type in which the logits were computed.
     """
     of_predicted = logits.gather(-1, predicted[:, None, None].expand(-1, logits.shape[1], 1))[
         ..., 0
     ]
     if classes is not None:
         logits = masking.fill(logits, classes[:, None].expand_as(logits), -torch.inf)
-    return logits.amax(-1) - of_predicted > 8 * rounding * (1 + of_predicted.abs())
+    return logits.amax(-1) - of_predicted > margin * (1 + of_predicted.abs())
+
+
+def rounding_margin(dtype: torch.dtype) -> float:
+    """By how much, relative to its size, a logit of this type must exceed another to be larger."""
+    return 8 * torch.finfo(dtype).eps
 
 
 def words_of(record: Record) -> Tensor:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnaudit.audits.counterfactual import decision_flipped
+from attnaudit.audits.counterfactual import decision_flipped, rounding_margin
 from attnaudit.audits.per_row import mean_score_over_rows
 from attnaudit.core import masking, memory_budget, randomness
 from attnaudit.core.contract import AttentionModel, Record
@@ -198,7 +198,7 @@ def _read_in_parts(
         predicted = record.predicted[rows[part]]
         odds[part] = log_odds_of(logits.double(), predicted, candidates)
         flips[part] = decision_flipped(
-            logits[:, None], predicted, candidates, rounding=torch.finfo(record.logits.dtype).eps
+            logits[:, None], predicted, candidates, margin=rounding_margin(record.logits.dtype)
         )[:, 0]
     return Reading(odds, flips)
 

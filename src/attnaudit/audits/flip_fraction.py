@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
-from attnaudit import exact
-from attnaudit.audits.counterfactual import flipped, without_item
+from attnaudit.audits.counterfactual import flipped, rounding_margin, without_item
 from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
 from attnaudit.audits.per_row import mean_score_over_rows
 from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
+from attnaudit.exact.inputs import Prepared, prepare
+from attnaudit.exact.removal import first_flip, smallest_flip_of
 
 _PREFIXES = 32
 
@@ -57,59 +60,70 @@ def flip_fraction(
         which is `fraction`, or 1 without a flip. Leaving those examples out, as the released code
         does, compares rankings on different examples.
     """
-    key = randomness.keys(seed, "flip_fraction", record.batch.example_id)
-    tie_break = randomness.uniform(key, record.content.shape[1]).to(record.alpha.device)
-    attended = record.mask.any(1)
-    words = attended & record.content  # what does not count, such as [CLS], is never removed
-    length = words.sum(-1).double()
-    values: Values = {}
-    for name, score in scores.items():
-        ranking = mean_score_over_rows(score)
-        ranked = (
-            ranking.double().nan_to_num(nan=-torch.inf).masked_fill(~record.content, -torch.inf)
-        )
-        order = masking.descending(ranked, attended, tie_break)
-        flips = _flips(model, record, order)
-        flips &= torch.arange(flips.shape[1], device=flips.device) <= length[:, None]
-        fraction = flips.to(torch.int8).argmax(-1).double() / length
-        unknown = (ranking.isnan() & record.content).any(-1)  # no complete ranking
-        of_ranking = _values(name, fraction, flips.any(-1))
-        values |= {key: value.masked_fill(unknown, torch.nan) for key, value in of_ranking.items()}
-    if record.readout is not None:
-        best = exact.smallest_flip(
-            record.alpha[:, 0].double(),
-            record.readout.double(),
-            attended,
-            removable=words,
-            classes=record.batch.classes,
-        )
-        values |= _values("smallest_set", best.size / length, best.possible)
-    return values
+    words = record.mask.any(1) & record.content  # [CLS] and the like are never removed
+    length = words.sum(-1)
+    names, sizes = list(scores), []
+    given = _prepared(record)
+    if scores:
+        rankings = torch.stack([mean_score_over_rows(each).double() for each in scores.values()], 1)
+        order = _order(record, rankings, seed)
+        if given is None:
+            size = _first_flip(model, record, order, length)
+        else:
+            margin = rounding_margin(record.logits.dtype)
+            size = first_flip(given, order, record.predicted, length, margin)
+        unknown = (rankings.isnan() & record.content[:, None]).any(-1)  # no complete ranking
+        sizes.append(size.masked_fill(unknown, torch.nan))
+    if given is not None:
+        names.append("smallest_set")
+        sizes.append(smallest_flip_of(given, words).size.nan_to_num(nan=torch.inf)[:, None])
+    return _values(names, torch.cat(sizes, 1), length[:, None]) if names else {}
 
 
-def _values(name: str, fraction: Tensor, flipped: Tensor) -> Values:
+def _values(names: Sequence[str], size: Tensor, length: Tensor) -> Values:
+    """The metrics of each ranking, from the items removed at the first flip (B,K).
+
+    Infinite if it never flips, NaN if the ranking is not known. length (B,1).
+    """
+    never, fraction = size.isinf(), size / length
+    metrics = {
+        "removed": fraction.masked_fill(never, 1.0),
+        "fraction": fraction.masked_fill(never, torch.nan),
+        "flipped": (~never).double().masked_fill(size.isnan(), torch.nan),
+    }
     return {
-        (name, "removed"): fraction.where(flipped, 1.0),
-        (name, "fraction"): fraction.where(flipped, torch.nan),
-        (name, "flipped"): flipped.double(),
+        (name, metric): values[:, column]
+        for column, name in enumerate(names)
+        for metric, values in metrics.items()
     }
 
 
-def _flips(model: AttentionModel, record: Record, order: Tensor) -> Tensor:
-    """Whether the decision flips (B,N) after removing the first k items of order (B,N)."""
-    if record.readout is not None:
-        logits = exact.removal_curve(
-            record.alpha[:, 0].double(), record.readout.double(), record.mask[:, 0], order
-        )
-    else:
-        rank = order.argsort(-1)
-        prefixes = torch.arange(order.shape[1], device=order.device)
+def _prepared(record: Record) -> Prepared | None:
+    """The inputs of the exact functions; None without a readout."""
+    if record.readout is None:
+        return None
+    return prepare(record.alpha[:, 0], record.readout, record.mask[:, 0], record.batch.classes)
+
+
+def _order(record: Record, rankings: Tensor, seed: int) -> Tensor:
+    """The items by decreasing score (B,K,N): words, then other items, then masked ones."""
+    key = randomness.keys(seed, "flip_fraction", record.batch.example_id)
+    tie_break = randomness.uniform(key, rankings.shape[2]).to(rankings.device)
+    ranked = rankings.nan_to_num(nan=-torch.inf).masked_fill(~record.content[:, None], -torch.inf)
+    return masking.descending(ranked, record.mask.any(1)[:, None], tie_break[:, None])
+
+
+def _first_flip(model: AttentionModel, record: Record, order: Tensor, most: Tensor) -> Tensor:
+    """`exact.removal.first_flip` by decoding, for a model without a readout."""
+    removed = torch.arange(order.shape[2], device=order.device)
+    sizes = []
+    for rank in order.argsort(-1).unbind(1):
         # A few prefixes at a time: all of them would be N·N weights per example.
-        parts = [_without_first(model, record, rank, part) for part in prefixes.split(_PREFIXES)]
-        logits = torch.cat(parts, 1)
-    flips = flipped(logits, record)
-    flips[:, 0] = False  # nothing is removed
-    return flips
+        parts = [_without_first(model, record, rank, part) for part in removed.split(_PREFIXES)]
+        flips = flipped(torch.cat(parts, 1), record)
+        flips &= (removed > 0) & (removed <= most[:, None])
+        sizes.append(flips.to(torch.int8).argmax(-1).double().where(flips.any(-1), torch.inf))
+    return torch.stack(sizes, 1)
 
 
 def _without_first(model: AttentionModel, record: Record, rank: Tensor, prefixes: Tensor) -> Tensor:

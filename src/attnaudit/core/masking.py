@@ -9,6 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from attnaudit.core import sorting
+
 # Models hide an item by adding -inf, -1e9 or the type's lowest number to its score: this or less.
 HIDDEN = -1e4
 
@@ -79,15 +81,12 @@ def uniform(mask: Tensor, dtype: torch.dtype) -> Tensor:
 def descending(scores: Tensor, mask: Tensor, tie_break: Tensor) -> Tensor:
     """Item indices by decreasing score, masked items last.
 
-    Equal scores are ordered by tie_break, never by position.
+    Equal scores are ordered by tie_break, never by position. mask and tie_break broadcast with
+    scores: they may be the same for several scores.
     """
-    by_key = tie_break.argsort(-1)
-    filled = fill(scores, mask, -torch.inf).gather(-1, by_key)
-    by_score = filled.argsort(dim=-1, descending=True, stable=True)
-    order = by_key.gather(-1, by_score)
-    # A real item may score -inf too: a second pass sends the masked items to the end.
-    real_first = mask.gather(-1, order).to(torch.int8).argsort(dim=-1, descending=True, stable=True)
-    return order.gather(-1, real_first)
+    # Masked items have the last keys too: a real item may score -inf like them.
+    by_key = sorting.order(fill(tie_break, mask, torch.inf)).expand(scores.shape)
+    return by_key.gather(-1, sorting.order(fill(-scores, mask, torch.inf).gather(-1, by_key)))
 
 
 def to_items(per_token: Tensor, item_of_token: Tensor, items: int) -> Tensor:

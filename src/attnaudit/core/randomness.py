@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
+import numpy as np
 import torch
 from torch import Tensor
 
+_SEPARATOR = "\x1f"  # between names
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX_1 = 0xBF58476D1CE4E5B9
 _MIX_2 = 0x94D049BB133111EB
@@ -23,8 +25,11 @@ def derive(seed: int, *names: object) -> int:
 
     Stored results depend on it: it must never change.
     """
-    text = "\x1f".join([str(seed), *map(str, names)])
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+    return int.from_bytes(_digest(_SEPARATOR.join([str(seed), *map(str, names)])), "big") >> 1
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
 def generator(seed: int, *names: object) -> torch.Generator:
@@ -33,8 +38,10 @@ def generator(seed: int, *names: object) -> torch.Generator:
 
 
 def keys(seed: int, name: str, example_ids: Iterable[str]) -> Tensor:
-    """One key per example: (B,) int64."""
-    return torch.tensor([derive(seed, name, id_) for id_ in example_ids], dtype=torch.int64)
+    """One key per example: (B,) int64, `derive(seed, name, id)`."""
+    before = _SEPARATOR.join([str(seed), name, ""])
+    digests = b"".join([_digest(before + id_) for id_ in example_ids])
+    return torch.from_numpy((np.frombuffer(digests, ">u8") >> 1).astype(np.int64))
 
 
 def keys_by_row(seed: int, name: str, example_ids: Iterable[str], rows: int) -> Tensor:
@@ -70,10 +77,24 @@ def bits_at(key: Tensor, place: Tensor) -> Tensor:
     """The same numbers times 2^53, as int64: in the same order, and quicker to sort."""
     state = key + (place + 1) * _signed(_GOLDEN)
     # In place: there can be millions of numbers.
+    if state.device.type == "cpu":
+        return _mixed(state)
     state.bitwise_xor_(_shift(state, 30)).mul_(_signed(_MIX_1))
     state.bitwise_xor_(_shift(state, 27)).mul_(_signed(_MIX_2))
     state.bitwise_xor_(_shift(state, 31))
     return _shift(state, 11)
+
+
+def _mixed(state: Tensor) -> Tensor:
+    """The same in NumPy, whose unsigned integers need fewer steps."""
+    bits = state.numpy().view(np.uint64)
+    bits ^= bits >> 30
+    bits *= _MIX_1
+    bits ^= bits >> 27
+    bits *= _MIX_2
+    bits ^= bits >> 31
+    bits >>= 11
+    return state
 
 
 def _shift(value: Tensor, bits: int) -> Tensor:

@@ -148,7 +148,6 @@ def _by_number_of_candidates(given: Prepared) -> Iterator[tuple[Tensor, Prepared
 def _furthest(given: Prepared, epsilon: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The attention found (B,N), its JSD (B,) and the upper bound (B,)."""
     lower = _Best(given, epsilon)
-    lower.offer(given.alpha, torch.zeros_like(given.probs[:, 0]))
     upper = torch.full_like(given.probs[:, 0], torch.inf)
     for vertex in relaxations(given, epsilon):
         upper = torch.minimum(upper, vertex.jsd)
@@ -175,11 +174,11 @@ def _furthest(given: Prepared, epsilon: Tensor) -> tuple[Tensor, Tensor, Tensor]
 
 
 class _Best:
-    """The furthest feasible attention so far."""
+    """The furthest feasible attention so far; at first alpha itself."""
 
     def __init__(self, given: Prepared, epsilon: Tensor) -> None:
         self.given, self.epsilon = given, epsilon
-        self.alpha, self.jsd = given.alpha.clone(), torch.full_like(given.probs[:, 0], -1.0)
+        self.alpha, self.jsd = given.alpha.clone(), torch.zeros_like(given.probs[:, 0])
 
     def offer(self, alpha: Tensor, jsd: Tensor) -> None:
         self.offer_at(torch.arange(len(alpha), device=alpha.device), alpha, jsd)

@@ -5,6 +5,7 @@ Finite numbers of matching shapes, in float64, 0 outside the mask.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -120,10 +121,12 @@ def prepare(
             "Every example needs at least one candidate class; classes is empty for some."
         )
     mask = mask.bool()
-    alpha = masking.fill(alpha.detach().double(), mask)
-    readout = masking.fill(readout.detach().double(), mask[..., None].expand_as(readout))
+    outside = ~mask
+    alpha = alpha.detach().double().masked_fill(outside, 0.0)
+    readout = readout.detach().double().masked_fill(outside[..., None], 0.0)
     for name, values in (("alpha", alpha), ("readout", readout)):
-        if not torch.isfinite(values).all():
+        # A sum is faster than a check of each value; it may overflow though all are finite.
+        if not math.isfinite(float(values.sum())) and not torch.isfinite(values).all():
             raise InputError(
                 f"{name} has NaN or infinite values inside the mask. "
                 "Find out which examples the model fails on before auditing it."

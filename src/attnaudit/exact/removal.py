@@ -1,10 +1,14 @@
 """Remove items from the attention and renormalise the rest: every prefix of a ranking, and the
-smallest removal that flips the decision."""
+smallest removal that flips the decision.
+
+Partly in NumPy, which is faster on small arrays, except for gathering and sums.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -62,13 +66,55 @@ def removal_curve(alpha: Tensor, readout: Tensor, mask: Tensor, order: Tensor) -
     given = prepare(alpha, readout, mask)
     _check_order(order, given.mask)
     curve = torch.empty_like(given.readout)
-    for part in chunks(len(alpha), readout.shape[1] * readout.shape[2]):
-        weight = given.alpha[part].gather(1, order[part])
-        items = given.readout[part].gather(1, order[part][..., None].expand_as(readout[part]))
-        # Summed from the end, not total minus prefix: if only zeros are left, the sum is exactly 0.
-        left = _suffix_sums(weight)
-        curve[part] = _suffix_sums(weight[..., None] * items) / left[..., None]
+    for part in chunks(len(alpha), readout.shape[1] * (readout.shape[2] + 1)):
+        left = _logits_left(given.rows(part), order[part, None])
+        curve[part] = torch.from_numpy(left[:, :, 0]).mT.to(curve.device)
     return curve.masked_fill(~_leaves_items(given.mask)[..., None], torch.nan).to(alpha.dtype)
+
+
+def first_flip(
+    given: Prepared, order: Tensor, predicted: Tensor, most: Tensor, margin: float
+) -> Tensor:
+    """How many items of K rankings (B,K,N) are removed until another candidate class is largest.
+
+    Parameters
+    ----------
+    predicted : Tensor, (B,)
+    most : Tensor, (B,)
+        No more items than these are removed.
+    margin : float
+        A logit is larger if it is by more than margin · (1 + |logit of the predicted class|).
+
+    Returns
+    -------
+    Tensor, (B,K)
+        Infinite if the decision does not flip.
+    """
+    sizes = np.full(order.shape[:2], np.inf)
+    for part in chunks(len(order), order[:1].numel() * (given.probs.shape[1] + 1)):
+        logits = _logits_left(given.rows(part), order[part])  # (B,C,K,N)
+        of_predicted = logits[np.arange(len(logits)), predicted[part].cpu().numpy()]
+        if given.classes is not None:
+            logits[~given.classes[part].cpu().numpy()] = -np.inf
+        with np.errstate(invalid="ignore"):  # NaN, without output, is no flip
+            flips = logits.max(1) - of_predicted > margin * (1 + abs(of_predicted))
+        removed = np.arange(flips.shape[2])
+        flips &= (removed > 0) & (removed <= most[part].cpu().numpy()[:, None, None])
+        sizes[part] = _first(flips)
+    return torch.from_numpy(sizes).to(order.device)
+
+
+def _logits_left(given: Prepared, order: Tensor) -> np.ndarray:
+    """The logits (B,C,K,N) after removing the first 0, 1, …, N-1 items of rankings (B,K,N).
+
+    NaN where the items left have no weight.
+    """
+    alpha = given.alpha[:, None]
+    terms = torch.cat([alpha * given.readout.mT, alpha], 1)[:, :, None]  # (B,C+1,1,N)
+    index = order[:, None].expand(-1, terms.shape[1], -1, -1)
+    # Summed from the end, not total minus prefix: if only zeros are left, the sum is exactly 0.
+    left = _suffix_sums(terms.expand_as(index).gather(3, index))
+    return (left[:, :-1] / left[:, -1:]).cpu().numpy()
 
 
 def smallest_flip(
@@ -111,45 +157,56 @@ def smallest_flip(
     (tensor([1.]), tensor([[ True, False, False]]))
     """
     given = prepare(alpha, readout, mask, classes)
-    items, size = torch.zeros_like(given.mask), torch.zeros_like(given.probs[:, 0])
     free = given.mask if removable is None else given.mask & removable
-    for part in chunks(len(alpha), readout.shape[1] * 8):
-        items[part], size[part] = _smallest_flip(given.rows(part), free[part])
-    possible = torch.isfinite(size)
-    return SmallestFlip(items, size.masked_fill(~possible, torch.nan).to(alpha.dtype), possible)
+    found = smallest_flip_of(given, free)
+    return SmallestFlip(found.items, found.size.to(alpha.dtype), found.possible)
+
+
+def smallest_flip_of(given: Prepared, free: Tensor) -> SmallestFlip:
+    """As `smallest_flip`, of prepared inputs; free (B,N) are the items of the mask to remove."""
+    items, size = torch.zeros_like(free), torch.full_like(given.probs[:, 0], torch.nan)
+    if given.probs.shape[1] > 1:
+        for part in chunks(len(free), given.readout.shape[1] * given.readout.shape[2] * 4):
+            items[part], size[part] = _smallest_flip(given.rows(part), free[part])
+    return SmallestFlip(items, size, ~size.isnan())
 
 
 def _smallest_flip(given: Prepared, free: Tensor) -> tuple[Tensor, Tensor]:
-    predicted = given.readout.gather(
-        2, given.predicted[:, None, None].expand(-1, given.alpha.shape[1], 1)
-    )
-    best_size = torch.full_like(given.probs[:, 0], torch.inf)
-    best_items = torch.zeros_like(given.mask)
-    for rival in range(given.probs.shape[1]):
-        contribution = given.alpha * (predicted[..., 0] - given.readout[..., rival])
-        order = contribution.masked_fill(~free, -torch.inf).argsort(
-            dim=-1, descending=True, stable=True
-        )
-        ranked = (contribution * free).gather(1, order)
-        stays = contribution * ~free
-        # Strictly larger: by more than the rounding of this sum, which may be tiny compared with
-        # what was removed.
-        left = _suffix_sums(ranked) + stays.sum(-1, keepdim=True)
-        flipped = left < -1e-12 * (_suffix_sums(ranked.abs()) + stays.abs().sum(-1, keepdim=True))
-        size = flipped.to(torch.int8).argmax(-1).double().masked_fill(~flipped.any(-1), torch.inf)
-        size = size.masked_fill(given.predicted == rival, torch.inf)
-        if given.classes is not None:
-            size = size.masked_fill(~given.classes[:, rival], torch.inf)
-        place = order.argsort(-1)
-        better = size < best_size
-        best_items = torch.where(better[:, None], place < size[:, None], best_items)
-        best_size = torch.where(better, size, best_size)
-    return best_items, best_size
+    """One smallest set (B,N) and its size (B,), NaN if there is none."""
+    tensors = (given.alpha, given.readout.mT, given.predicted[:, None], free)
+    alpha, by_class, predicted, removable = (each.cpu().numpy() for each in tensors)
+    example = np.arange(len(alpha))[:, None]
+    rivals = np.arange(by_class.shape[1] - 1)
+    rivals = rivals + (rivals >= predicted)  # (B,R): all other classes
+    drop = by_class[example, predicted] - by_class[example, rivals]
+    contribution = alpha[:, None] * drop  # (B,R,N)
+    order = np.where(removable[:, None], -contribution, np.inf).argsort(axis=-1, kind="stable")
+    ranked = torch.from_numpy(contribution).gather(2, torch.from_numpy(order))
+    # What stays is last in this order. Strictly larger: by more than the rounding of this sum,
+    # which may be tiny compared with what was removed.
+    left, magnitude = _suffix_sums(torch.stack([ranked, ranked.abs()])).numpy()
+    removed = np.arange(alpha.shape[1])
+    flips = (left < -1e-12 * magnitude) & (removed <= removable.sum(-1)[:, None, None])
+    if given.classes is not None:
+        flips &= given.classes.cpu().numpy()[example, rivals][..., None]
+    sizes = _first(flips)
+    rival = sizes.argmin(-1)
+    size = sizes[example[:, 0], rival]
+    items = np.zeros_like(removable)
+    chosen = removed < np.where(size < np.inf, size, 0)[:, None]
+    np.put_along_axis(items, order[example[:, 0], rival], chosen, -1)
+    size[np.isinf(size)] = np.nan
+    return torch.from_numpy(items), torch.from_numpy(size)
 
 
 def _suffix_sums(values: Tensor) -> Tensor:
-    """Sums of values[k:] along the items."""
-    return values.flip(1).cumsum(1).flip(1)
+    """Sums of values[…,n:] along the items, the last dimension."""
+    return values.flip(-1).cumsum(-1).flip(-1)
+
+
+def _first(flips: np.ndarray) -> np.ndarray:
+    """The first place along the items that is True; infinite if none is."""
+    return np.where(flips.any(-1), flips.argmax(-1), np.inf)
 
 
 def _leaves_items(mask: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from attnaudit.exact.block_pairs import furthest_pair
 from attnaudit.exact.inputs import chunks
 from attnaudit.exact.jsd import mixture_jsd, one_hot_jsd
 
+_ALL_PAIRS = 48  # items up to which trying all pairs at once is faster than leaving some out
 _ROUND = 8  # items per side that are paired with everything across the bound in one round
 _LONG = 1024  # items from which on pairs are tried in blocks, one text after the other
 
@@ -69,8 +70,38 @@ def furthest_in_slab(
         finite = torch.isfinite(bound)[:, None]
         if enough is not None:
             finite = finite & (best.jsd <= enough)[:, None]
-        _pair_across(best, alpha, alone, distance, below & finite, above & finite, enough)
+        below, above = below & finite, above & finite
+        if alpha.shape[1] <= _ALL_PAIRS:
+            _try_all_pairs(best, alpha, distance, below, above)
+        else:
+            _pair_across(best, alpha, alone, distance, below, above, enough)
     return best
+
+
+def _try_all_pairs(
+    best: Vertex, alpha: Tensor, distance: Tensor, below: Tensor, above: Tensor
+) -> None:
+    """Mix every item below a bound with every item above it, so that the bound is met."""
+    count = alpha.shape[1]
+    both_sides = (below.any(-1) & above.any(-1)).nonzero()[:, 0]
+    for part in chunks(len(both_sides), count * count):
+        index = both_sides[part]
+        pairs = below[index, :, None] & above[index, None]  # (b,N,N)
+        example, first, second = pairs.nonzero().unbind(1)
+        example = index[example]
+        weight = _weight(distance[example, first], distance[example, second])
+        jsd = mixture_jsd(weight, alpha[example, first], alpha[example, second])
+        table = torch.full_like(pairs, -1.0, dtype=jsd.dtype).masked_scatter_(pairs, jsd)
+        furthest, pair = table.flatten(1).max(-1)
+        first, second = pair // count, pair % count
+        best.improve(
+            index, furthest, first, second, _weight(distance[index, first], distance[index, second])
+        )
+
+
+def _weight(first: Tensor, second: Tensor) -> Tensor:
+    """The weight with which weight·first + (1 - weight)·second = 0; the signs differ."""
+    return second / (second - first)
 
 
 def _pair_across(
