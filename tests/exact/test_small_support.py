@@ -82,7 +82,7 @@ def test_weights_that_do_not_add_up_to_1_are_no_attention() -> None:
     lower = _Best(given, torch.ones_like(given.probs[:, 0]))
     one_hot = torch.zeros_like(given.alpha).index_fill(1, torch.tensor([0]), 1.0)
     lower.offer(1.1 * one_hot, torch.ones_like(lower.jsd))
-    assert (lower.jsd == -1).all()
+    assert (lower.jsd == 0).all()  # alpha itself
     lower.offer(one_hot, torch.ones_like(lower.jsd))
     assert (lower.jsd == 1).all()
 

@@ -73,6 +73,8 @@ def furthest_in_slab(
         below, above = below & finite, above & finite
         if alpha.shape[1] <= _ALL_PAIRS:
             _try_all_pairs(best, alpha, distance, below, above)
+        elif alpha.shape[1] >= _LONG:
+            _pair_in_blocks(best, alpha, distance, below, above, enough)
         else:
             _pair_across(best, alpha, alone, distance, below, above, enough)
     return best
@@ -119,9 +121,6 @@ def _pair_across(
     alone. Items are taken by decreasing distance alone and paired with everything on the other
     side, until no remaining item alone is further than the best.
     """
-    if alpha.shape[1] >= _LONG:
-        _pair_in_blocks(best, alpha, distance, below, above, enough)
-        return
     sides = [
         (side, other, *masking.fill(alone, side, -1.0).sort(-1, descending=True))
         for side, other in ((below, above), (above, below))
