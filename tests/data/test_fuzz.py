@@ -419,6 +419,14 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _no_wait_for_the_disk() -> Iterator[None]:
+    """What is written here is read at once, thousands of times, and need not survive a crash."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
+
+
 def test_every_reader_of_files_is_here() -> None:
     of_files = {name for name, reader in DATASETS.items() if about_of(reader) is not None}
     assert of_files == {name.split(",")[0] for name in CORPORA}
@@ -451,12 +459,12 @@ def test_a_damaged_corpus_is_read_or_rejected_with_an_input_error(
         strict = _outcome(corpus, place, skip_bad=False)
         lenient = _outcome(corpus, place, skip_bad=True)
     for outcome in (strict, lenient):
-        if isinstance(outcome, Splits):
-            parquet_cache.save(outcome, place.parent / "kept")
-            assert parquet_cache.load(place.parent / "kept") == outcome
-        else:
+        if not isinstance(outcome, Splits):
             assert str(outcome).encode()  # can be printed
             assert len(str(outcome)) < 2000
+    if isinstance(lenient, Splits):  # strict is then the same, or an error
+        parquet_cache.save(lenient, place.parent / "kept")
+        assert parquet_cache.load(place.parent / "kept") == lenient
     if isinstance(strict, Splits):  # nothing to skip, so nothing is
         assert lenient == strict
         assert strict.notes["skipped"] == {"rows": 0}

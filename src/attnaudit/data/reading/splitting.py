@@ -20,11 +20,11 @@ def divide(
 
     Called as in the released notebooks of Jain & Wallace (2019).
     """
-    from sklearn.model_selection import train_test_split
-
     check_share("a split", share)
     if share in (0, 1):
         return (tuple(examples), ()) if share == 0 else ((), tuple(examples))
+    from sklearn.model_selection import train_test_split  # takes a second
+
     labels = [-1 if example.label is None else example.label for example in examples]
     try:
         rest, part = train_test_split(
