@@ -522,6 +522,24 @@ def test_8_leave_out_that_gives_no_answer_where_there_is_one() -> None:
     assert broken(Broken()) == ["8 leave_out equals reading again without the item"]
 
 
+def test_8_leave_out_some_that_confuses_its_items() -> None:
+    class Some(LeavesOut):
+        def leave_out_some(self, record: Record, wanted: Tensor) -> Tensor | None:
+            return self.leave_out(record).masked_fill(~wanted[..., None], math.nan)
+
+    class NeedsReading(LeavesOut):
+        def leave_out_some(self, record: Record, wanted: Tensor) -> Tensor | None:
+            return None
+
+    class Broken(LeavesOut):
+        def leave_out_some(self, record: Record, wanted: Tensor) -> Tensor | None:
+            return self.leave_out(record).roll(1, 1)
+
+    assert broken(Some()) == []
+    assert broken(NeedsReading()) == []
+    assert broken(Broken()) == ["8 leave_out equals reading again without the item"]
+
+
 def test_8_cannot_tell_where_no_word_matters() -> None:
     model = LeavesOut()
     model.inner = Glass("oracle", strength=0.0, dtype=torch.float64)
