@@ -26,7 +26,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
-    """A real scheduler with two real worker processes, for all audits and trainings.
+    """A real scheduler with two real worker processes, for all tests.
 
     Tests may kill workers, which are started again.
     """

@@ -92,6 +92,9 @@ class LoadedCommand:
         if self.poll() is None:
             os.kill(self.pid, number)
 
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
     def wait(self, timeout: float | None = None) -> int:
         self._process.join(timeout)
         if self.returncode is None:
@@ -176,15 +179,3 @@ def _close_all_but(kept: set[int]) -> None:
         if descriptor not in kept:
             with suppress(OSError):
                 os.close(descriptor)
-
-
-def libraries_are_loaded() -> list[str]:
-    """The libraries that this process has; for a test of the server."""
-    return [name for name in LIBRARIES if name in sys.modules]
-
-
-def run(*arguments: object, **options: Any) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of a command."""
-    command = LoadedCommand(*arguments, **options)
-    out, err = command.communicate(timeout=300)
-    return int(command.returncode or 0), out, err

@@ -113,12 +113,13 @@ def test_closing_the_iterator_stops_the_workers(tmp_path: Path) -> None:
         Task("1", task_functions.wait_for, (str(tmp_path / "never"), str(tmp_path / "1.pid"))),
         Task("2", task_functions.wait_for, (str(tmp_path / "never"), str(tmp_path / "2.pid"))),
     ]
+    others = set(multiprocessing.active_children())  # the cluster of other tests
     outcomes = run_tasks(tasks, Workers(2))
     assert next(outcomes).key == "quick"
-    children = multiprocessing.active_children()
+    children = set(multiprocessing.active_children()) - others
     assert len(children) == 2
     outcomes.close()  # type: ignore[attr-defined]
-    assert not set(children) & set(multiprocessing.active_children())
+    assert not children & set(multiprocessing.active_children())
 
 
 def test_ctrl_c_is_for_the_parent_to_handle(tmp_path: Path) -> None:
@@ -229,6 +230,20 @@ def test_libraries_that_are_loaded_before_a_fork_get_the_threads_of_the_worker(
     )
     done = run_script(script)
     assert done.stdout == "(3, '3')\n(2, '2')\n", done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every worker is started afresh")
+def test_the_server_loads_the_architectures_of_this_process_for_all_workers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr("multiprocessing.forkserver.set_forkserver_preload", asked.append)
+    for name in ("modeling_mine", "configuration_mine"):
+        monkeypatch.setitem(sys.modules, f"transformers.models.mine.{name}", task_functions)
+    next(run_tasks([Task("one", task_functions.double, (1,))], Workers(2)))
+    assert "task_functions" in asked[0]
+    assert "transformers.models.mine.modeling_mine" in asked[0]
+    assert "transformers.models.mine.configuration_mine" not in asked[0]
 
 
 def test_workers_that_cannot_start_are_an_error_that_says_why(tmp_path: Path) -> None:
