@@ -48,7 +48,7 @@ def dispersion(
     ----------
     influence : bool, default False
         Also the entropy of the influence of the words on each hidden state (eq. 5); one backward
-        pass per word.
+        pass per word, unless the model has a faster way.
 
     Returns
     -------

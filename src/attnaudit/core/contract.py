@@ -177,6 +177,9 @@ class AttentionModel(Protocol):
     - ``leave_out(record) -> (B,N,C)``: the logits without each item, if it can do better than
       reading each shortened text;
     - ``read_logits(batch) -> (B,C)``: the logits alone, if that is faster than reading;
+    - ``state_influence(record, norm=, per_facet=) -> (B,N,N) or None``: how fast each hidden state
+      changes with each item, as the measure `influence` defines it before scaling, if it can do
+      better than one backward pass per state;
     - ``attention_without(record, drop) -> (B,K,R,N)``: its scores projected again without the
       items in drop (B,K,N);
     - ``attended_norms(record) -> (B,R,N)``: the norm of what each item adds to each row's sum;

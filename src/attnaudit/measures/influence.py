@@ -53,7 +53,7 @@ def influence_matrix(
         L2, or L1 over the components of the word (footnote 4 of the paper).
     per_facet : bool, default False
         The square root of Σ_m ‖∂h_pm/∂X_i‖², for the state itself rather than its norm (appendix A,
-        "nearly identical"): one backward pass per component of the state.
+        "nearly identical"): as many gradients as the state has components.
 
     Returns
     -------
@@ -69,7 +69,19 @@ def influence_matrix(
     >>> matrix.shape
     torch.Size([1, 14, 14])
     """
+    own = getattr(model, "state_influence", None)
+    matrix = None if own is None else own(record, norm=norm, per_facet=per_facet)
+    if matrix is None:
+        matrix = influence_by_gradients(model, record, norm, per_facet)
     attended = record.content | record.mask.any(1)
+    known = attended[:, :, None] & record.content[:, None]
+    return shares(masking.fill(matrix, known, torch.nan), known)
+
+
+def influence_by_gradients(
+    model: AttentionModel, record: Record, norm: int, per_facet: bool
+) -> Tensor:
+    """Influence (B,N,N) before scaling to shares, by a backward pass per state or component."""
     with differentiating():
         embeddings, fresh = differentiable_pass(model, record)
         hidden = differentiable_hidden(fresh)
@@ -77,8 +89,7 @@ def influence_matrix(
             _influence_on(hidden[:, place], embeddings, record, norm, per_facet)
             for place in range(hidden.shape[1])
         ]
-    known = attended[:, :, None] & record.content[:, None]
-    return shares(masking.fill(torch.stack(rows, 1), known, torch.nan), known)
+    return torch.stack(rows, 1)
 
 
 def _influence_on(

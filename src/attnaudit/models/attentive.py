@@ -17,7 +17,12 @@ from attnaudit.models.architecture import (
     make_scorer,
     query_vector,
 )
-from attnaudit.models.incremental_deletion import SiteParts, can_share, logits_without_each
+from attnaudit.models.incremental_deletion import (
+    SiteParts,
+    can_share,
+    groups_by_length,
+    logits_without_each,
+)
 
 
 class Attentive(nn.Module):
@@ -95,6 +100,22 @@ class Attentive(nn.Module):
         """
         site = self._shared_site(record, wanted & record.content)
         return None if site is None else logits_without_each(site, record.logits.shape[1], wanted)
+
+    def state_influence(self, record: Record, *, norm: int, per_facet: bool) -> Tensor | None:
+        """Return the influence of each word on each state (B,N,N), None if the encoder cannot."""
+        assert record.hidden is not None  # read() always sets it
+        if not hasattr(self.encoder, "influence"):
+            return None
+        matrix = record.hidden.new_zeros(*record.content.shape, record.content.shape[1])
+        for index, width in groups_by_length(record.batch.mask.sum(-1)):
+            matrix[index, :width, :width] = self.encoder.influence(
+                record.embeddings[index, :width],
+                record.batch.mask[index, :width],
+                record.hidden[index, :width],
+                norm,
+                per_facet,
+            )
+        return matrix
 
     def attention_without(self, record: Record, drop: Tensor) -> Tensor:
         """Project the scores again without the items in drop (B,K,N): (B,K,1,N)."""

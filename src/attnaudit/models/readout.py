@@ -20,6 +20,7 @@ from attnaudit.core.simplex import random_alpha
 from attnaudit.core.tolerance import tolerance_of
 
 _PASSED_ON = (
+    "state_influence",
     "attention_without",
     "leave_out_some",
     "attended_norms",

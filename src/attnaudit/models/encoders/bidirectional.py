@@ -5,8 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from attnaudit.core.autograd import gradients_of_inputs_only
 from attnaudit.models.encoders.deletion_protocol import Deletions
 from attnaudit.models.encoders.recurrent_deletion import recurrent_deletions
+from attnaudit.models.encoders.recurrent_gradient import states_with_gradient
+from attnaudit.models.encoders.recurrent_influence import recurrent_influence
 
 
 class Bidirectional(nn.Module):
@@ -26,6 +29,8 @@ class Bidirectional(nn.Module):
 
     def forward(self, embeddings: Tensor, mask: Tensor) -> Tensor:
         """Encode (B,T,E) to (B,T,2·hidden), 0 on padding, which must be on the right."""
+        if gradients_of_inputs_only() and embeddings.requires_grad and torch.is_grad_enabled():
+            return states_with_gradient((self.forwards, self.backwards), embeddings, mask)
         right, _ = self.forwards(embeddings)
         left, _ = self.backwards(_reverse(embeddings, mask))
         return torch.cat([right, _reverse(left, mask)], -1) * mask[..., None]
@@ -33,6 +38,13 @@ class Bidirectional(nn.Module):
     def deletions(self, embeddings: Tensor, mask: Tensor, hidden: Tensor) -> Deletions:
         """Return the state changes under deletion, see `deletion_protocol`."""
         return recurrent_deletions((self.forwards, self.backwards), embeddings, mask, hidden)
+
+    def influence(
+        self, embeddings: Tensor, mask: Tensor, hidden: Tensor, norm: int, per_facet: bool
+    ) -> Tensor:
+        """Return the influence of each word on each state, see `recurrent_influence`."""
+        networks = (self.forwards, self.backwards)
+        return recurrent_influence(networks, embeddings, mask, hidden, norm, per_facet)
 
     def summary(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """Return the last state of each direction (B,2·hidden)."""
@@ -46,4 +58,5 @@ def _reverse(values: Tensor, mask: Tensor) -> Tensor:
     position = torch.arange(mask.shape[1], device=mask.device)
     mirrored = mask.sum(-1, keepdim=True) - 1 - position
     index = torch.where(mirrored >= 0, mirrored, position)
-    return values.gather(1, index[..., None].expand_as(values))
+    first = torch.arange(len(mask), device=mask.device)[:, None] * mask.shape[1]
+    return values.flatten(0, 1).index_select(0, (first + index).flatten()).view_as(values)

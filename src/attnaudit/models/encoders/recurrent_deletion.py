@@ -17,6 +17,7 @@ from torch.nn.functional import linear, pad
 from attnaudit.core import memory_budget
 from attnaudit.models.encoders import deletion_protocol
 from attnaudit.models.encoders.deletion_protocol import Deletions, StateChanges
+from attnaudit.models.encoders.lstm_steps import for_one_sigmoid
 from attnaudit.models.encoders.recurrent_windows import Direction, Step, window
 
 
@@ -98,22 +99,16 @@ def _direction(
     return Direction(cell, inputs, state, memory, step)
 
 
-def _lstm(size: int, weights: Sequence[Tensor], embeddings: Tensor) -> tuple[Step, Tensor]:
+def _lstm(_: int, weights: Sequence[Tensor], embeddings: Tensor) -> tuple[Step, Tensor]:
     """Return the step of an LSTM, and the input terms of every item (T,B,4·H)."""
-    of_item, of_state, bias_of_item, bias_of_state = weights
-    # PyTorch orders the gates as input, forget, cell, output; here the cell is last. As tanh(x) is
-    # 2σ(2x) - 1 and PyTorch computes σ several times as fast, one sigmoid serves all four.
-    order = torch.arange(4 * size, device=embeddings.device).view(4, size)[[0, 1, 3, 2]].flatten()
-    scale = torch.ones(4 * size, 1, dtype=of_state.dtype, device=of_state.device)
-    scale[3 * size :] = 2.0
-    recurrent = (of_state[order] * scale).t().contiguous()
-    bias = (bias_of_item + bias_of_state)[order] * scale[:, 0]
-    inputs = linear(embeddings, of_item[order] * scale, bias)
+    of_item, of_state, bias = for_one_sigmoid(weights)
+    recurrent = of_state.t().contiguous()
+    inputs = linear(embeddings, of_item, bias)
 
     def step(inputs: Tensor, buffer: Tensor, before: Tensor, memory: Tensor, after: Tensor) -> None:
         buffer.view(-1, *inputs.shape).copy_(inputs)
         buffer.addmm_(before, recurrent)
-        enter, keep, leave, cell = buffer.sigmoid_().chunk(4, -1)
+        enter, keep, cell, leave = buffer.sigmoid_().chunk(4, -1)
         memory.mul_(keep).addcmul_(enter, cell.mul_(2.0).sub_(1.0))
         torch.mul(memory, 2.0, out=cell).sigmoid_().mul_(2.0).sub_(1.0)
         torch.mul(cell, leave, out=after)
