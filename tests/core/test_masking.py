@@ -177,3 +177,10 @@ def test_many_probabilities_are_those_one_by_one(count: int, some: bool) -> None
     torch.testing.assert_close(probs, expected, rtol=1e-14, atol=1e-15)
     if some:
         assert (probs[..., 1] == 0).all()
+
+
+def test_a_score_that_is_not_known_comes_before_masked_items() -> None:
+    scores = torch.tensor([[1.0, torch.nan, 2.0, 0.0]])
+    mask = torch.tensor([[True, True, True, False]])
+    order = masking.descending(scores, mask, torch.tensor([[0.4, 0.1, 0.3, 0.2]]))
+    assert order.tolist() == [[1, 2, 0, 3]]

@@ -84,9 +84,10 @@ def descending(scores: Tensor, mask: Tensor, tie_break: Tensor) -> Tensor:
     Equal scores are ordered by tie_break, never by position. mask and tie_break broadcast with
     scores: they may be the same for several scores.
     """
-    # Masked items have the last keys too: a real item may score -inf like them.
+    # Masked items have the last keys too: a real item may score -inf like them. NaN comes first.
     by_key = sorting.order(fill(tie_break, mask, torch.inf)).expand(scores.shape)
-    return by_key.gather(-1, sorting.order(fill(-scores, mask, torch.inf).gather(-1, by_key)))
+    ascending = fill(-scores.nan_to_num(torch.inf, torch.inf, -torch.inf), mask, torch.inf)
+    return by_key.gather(-1, sorting.order(ascending.gather(-1, by_key)))
 
 
 def to_items(per_token: Tensor, item_of_token: Tensor, items: int) -> Tensor:

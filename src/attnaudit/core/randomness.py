@@ -40,7 +40,7 @@ def generator(seed: int, *names: object) -> torch.Generator:
 def keys(seed: int, name: str, example_ids: Iterable[str]) -> Tensor:
     """One key per example: (B,) int64, `derive(seed, name, id)`."""
     before = _SEPARATOR.join([str(seed), name, ""])
-    digests = b"".join([_digest(before + id_) for id_ in example_ids])
+    digests = b"".join([_digest(before + str(id_)) for id_ in example_ids])
     return torch.from_numpy((np.frombuffer(digests, ">u8") >> 1).astype(np.int64))
 
 
