@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from multiprocessing import forkserver, util
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,7 +36,12 @@ LIBRARIES = [
     "transformers.models.bert.modeling_bert",
     "transformers.models.llama.modeling_llama",
 ]
-_OUTPUT = TemporaryDirectory(prefix="commands-")
+
+
+@cache
+def _output_folder() -> TemporaryDirectory[str]:
+    """Of this test process, and not of the commands."""
+    return TemporaryDirectory(prefix="commands-")
 
 
 def load_in_server(patch: Callable[[object, str, object], None]) -> None:
@@ -65,7 +71,7 @@ class LoadedCommand:
         cwd: Path | None = None,
         output: Path | None = None,
     ) -> None:
-        name = os.path.join(_OUTPUT.name, f"{time.monotonic_ns()}")
+        name = os.path.join(_output_folder().name, f"{time.monotonic_ns()}")
         self._files = [str(output or f"{name}.out"), str(output or f"{name}.err")]
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([])
@@ -78,8 +84,9 @@ class LoadedCommand:
         self._process = context.Process(target=_run, args=(*given, self._files))
         self._process.start()
         self.pid = int(self._process.pid or 0)
-        while self.poll() is None and os.getpgid(self.pid) != self.pid:  # its session has begun
-            time.sleep(0.001)
+        with suppress(ProcessLookupError):  # it has ended
+            while os.getpgid(self.pid) != self.pid:  # its session has not begun
+                time.sleep(0.001)
 
     @property
     def returncode(self) -> int | None:

@@ -19,7 +19,7 @@ def test_a_grid_on_dask_equals_a_local_one_though_a_worker_is_killed(
 ) -> None:
     grid(TINY, tmp_path / "here", workers=Workers(threads=1), show_progress=False)
     slow = {
-        "dataset": f"tiny_grids:slow:folder={tmp_path},seconds=3",
+        "dataset": f"tiny_grids:slow:folder={tmp_path},seconds=1.5",
         "encoder": "average",
         "seed": 0,
         "embedding": 50,
