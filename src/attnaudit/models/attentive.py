@@ -102,9 +102,9 @@ class Attentive(nn.Module):
         return None if site is None else logits_without_each(site, record.logits.shape[1], wanted)
 
     def state_influence(self, record: Record, *, norm: int, per_facet: bool) -> Tensor | None:
-        """Return the influence of each word on each state (B,N,N), None if the encoder cannot."""
+        """Return the influence of each word on each state (B,N,N); None if it takes gradients."""
         assert record.hidden is not None  # read() always sets it
-        if not hasattr(self.encoder, "influence"):
+        if not hasattr(self.encoder, "influence") or record.embeddings.device.type != "cpu":
             return None
         matrix = record.hidden.new_zeros(*record.content.shape, record.content.shape[1])
         for index, width in groups_by_length(record.batch.mask.sum(-1)):

@@ -29,7 +29,9 @@ class Bidirectional(nn.Module):
 
     def forward(self, embeddings: Tensor, mask: Tensor) -> Tensor:
         """Encode (B,T,E) to (B,T,2·hidden), 0 on padding, which must be on the right."""
-        if gradients_of_inputs_only() and embeddings.requires_grad and torch.is_grad_enabled():
+        differentiated = embeddings.requires_grad and torch.is_grad_enabled()
+        # On a CPU: elsewhere single steps are slower than the network of PyTorch.
+        if gradients_of_inputs_only() and differentiated and embeddings.device.type == "cpu":
             return states_with_gradient((self.forwards, self.backwards), embeddings, mask)
         right, _ = self.forwards(embeddings)
         left, _ = self.backwards(_reverse(embeddings, mask))
