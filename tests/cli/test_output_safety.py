@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -521,10 +521,6 @@ def test_an_interrupted_command_says_what_was_kept(
         )
     )
     wait_until(lambda: len(store.find_runs([tmp_path / "runs"])) > 1, process)
-    process.send_signal(number)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(4)
-    # Rarely the first is lost, where Python ignores exceptions: as a person would, once more.
     process.send_signal(number)
     _, error = process.communicate(timeout=60)
     assert process.returncode == code, error
