@@ -1,7 +1,8 @@
 """How does the cost grow with the number of texts, their length, classes and layers?
 
-Processor time on one thread of the Jain & Wallace battery on simulated texts, and the exponent from
-one size to the next: 1 is linear, 2 quadratic.
+Processor time on one thread of the Jain & Wallace battery on simulated texts and on reviews of IMDB
+(with ATTNAUDIT_DATA; up to the whole test split of that paper), and the exponent from one size to
+the next: 1 is linear, 2 quadratic. The peak memory is of the process so far.
 
 python -m benchmarks.speed.growth --only classes
 """
@@ -13,14 +14,17 @@ import json
 import math
 import resource
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
+from benchmarks.speed.setting import EMBEDDING, Corpus, corpus
 from benchmarks.speed.timing import processor_seconds
 
 import attnaudit
 from attnaudit.core.contract import Batch
+from attnaudit.data.batching import batches_of
 from attnaudit.models import Architecture, build
 
 BATTERY = ("permutation", "agreement", "furthest")
@@ -47,9 +51,29 @@ def battery(count: int = 128, length: int = 20, classes: int = 2, layers: int = 
     encoder = f"transformer:layers={layers}" if layers else "bilstm"
     architecture = Architecture(encoder=encoder, embedding=100)
     model = build(architecture, words=WORDS, classes=classes, with_query=False).eval()
+    _audit(model, texts(count, length))
+
+
+def reviews(count: int) -> None:
+    """Audit so many test reviews of IMDB, of all lengths, by a BiLSTM that was not trained."""
+    torch.manual_seed(0)
+    data = _imdb()
+    examples = data.splits.test[:: max(1, len(data.splits.test) // count)][:count]
+    architecture = Architecture(encoder="bilstm", embedding=EMBEDDING)
+    words = len(data.vocabulary)
+    model = build(architecture, words=words, classes=2, with_query=False).eval()
+    _audit(model, batches_of(examples, data.vocabulary, 2))
+
+
+@cache
+def _imdb() -> Corpus:
+    return corpus("imdb", 10**6)
+
+
+def _audit(model: Any, batches: list[Batch]) -> None:
     attnaudit.audit(
         model,
-        texts(count, length),
+        batches,
         audits=BATTERY,
         measures=MEASURES,
         keep_examples=0,
@@ -57,11 +81,13 @@ def battery(count: int = 128, length: int = 20, classes: int = 2, layers: int = 
     )
 
 
-SIZES: dict[str, tuple[Callable[[int], None], tuple[int, ...]]] = {
-    "texts": (lambda size: battery(count=size), (128, 512, 2048)),
-    "length": (lambda size: battery(count=16, length=size), (20, 80, 320)),
-    "classes": (lambda size: battery(count=16, classes=size), (2, 3, 6)),
-    "layers": (lambda size: battery(count=32, layers=size), (1, 2, 4)),
+# The work, its sizes, how often it is repeated.
+SIZES: dict[str, tuple[Callable[[int], None], tuple[int, ...], int]] = {
+    "texts": (lambda size: battery(count=size), (128, 512, 2048), 2),
+    "length": (lambda size: battery(count=16, length=size), (20, 80, 320), 2),
+    "classes": (lambda size: battery(count=16, classes=size), (2, 3, 6), 2),
+    "layers": (lambda size: battery(count=32, layers=size), (1, 2, 4), 2),
+    "reviews": (reviews, (272, 1089, 4356), 1),
 }
 
 
@@ -71,13 +97,14 @@ def main() -> None:
     parser.add_argument("--only", default="", help=f"part of a name: {', '.join(SIZES)}")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    battery(count=2)  # imports
     lines: list[dict[str, Any]] = []
     print(f"{'by':>8} {'size':>6} {'seconds':>9} {'exponent':>9} {'peak MB':>8}")
-    for name, (work, sizes) in SIZES.items():
+    for name, (work, sizes, repeats) in SIZES.items():
         before: tuple[int, float] | None = None
+        if given.only in name:
+            work(2)  # imports, and reads what it needs
         for size in sizes if given.only in name else ():
-            _, seconds = processor_seconds(lambda: work(size), 2, torch.device("cpu"))  # noqa: B023
+            _, seconds = processor_seconds(lambda: work(size), repeats, torch.device("cpu"))  # noqa: B023
             exponent = math.nan
             if before is not None:
                 exponent = math.log(seconds.least / before[1]) / math.log(size / before[0])
