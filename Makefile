@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE := node_modules/.package-lock.json
 
+# Compiled modules are kept: every process of the tests would compile them again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-all test-lowest lint bench bench-more calibrate docs picture notebook reproduction vega clean
 
 demo: $(READY)

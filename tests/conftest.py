@@ -5,6 +5,7 @@ Parsed corpora go to a folder of the test run. Worker processes are forked with 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +15,12 @@ from dask_cluster import DaskCluster, dask_cluster
 from loaded_process import load_in_server
 
 torch.set_num_threads(1)
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end, so that no search for garbage needs to pass over them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

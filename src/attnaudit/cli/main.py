@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import traceback
-from typing import Annotated
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -116,6 +118,12 @@ class _Notices(logging.Handler):
         typer.secho(f"attnaudit: {record.getMessage()}", fg="yellow", err=True)
 
 
+@cache
+def _command() -> Callable[[], Any]:
+    """The app as it is called; Typer by itself makes all its commands again at every call."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """Run the command line; errors that a user can fix are printed without a traceback."""
     interruption.watch()
@@ -124,7 +132,7 @@ def main() -> None:
     logger.handlers = [_Notices()]
     logger.setLevel(logging.INFO)
     try:
-        app()
+        _command()()
     except (InputError, NotApplicable, OutputError) as error:
         typer.secho(f"attnaudit: {error}", fg="red", err=True)
         raise SystemExit(ExitCode.INPUT) from None
