@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,16 @@ def lines(frame: pd.DataFrame) -> pd.Series:
     )
 
 
+def _without_search() -> dict[str, Any]:
+    return {"audits": [each for each in AUDITS if each != "furthest"], "keep_examples": 0}
+
+
+@cache
+def audited_whole(name: str, slow: bool) -> Any:
+    """All examples of a model in one batch, in order; slow: without the search."""
+    return audit_model(name, [batching_models()[name][1]], **(_without_search() if slow else {}))
+
+
 @pytest.mark.parametrize("size", [1, 7, EXAMPLES])
 @pytest.mark.parametrize("name", ["float32", "float64", "two rows"])
 def test_values_do_not_depend_on_the_size_or_order_of_batches(name: str, size: int) -> None:
@@ -54,12 +65,8 @@ def test_values_do_not_depend_on_the_size_or_order_of_batches(name: str, size: i
     _, batch = batching_models()[name]
     # The search without a readout is tested on its own; that for many classes is slow.
     slow = name == "two rows" or (name == "float64" and size != 7)
-    chosen = (
-        {"audits": [each for each in AUDITS if each != "furthest"], "keep_examples": 0}
-        if slow
-        else {}
-    )
-    whole = audit_model(name, [batch], **chosen)
+    chosen = _without_search() if slow else {}
+    whole = audited_whole(name, slow)
     shuffled = np.random.default_rng(0).permutation(EXAMPLES).tolist()
     results = audit_model(name, split_batch(batch, shuffled, size), **chosen)
     reference, again = (lines(each.frame()) for each in (whole, results))

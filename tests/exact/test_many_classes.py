@@ -132,7 +132,7 @@ def test_no_constrained_optimiser_gets_above_the_upper_bound(
 def test_two_items_every_mixture_is_scanned(classes: int, epsilon: float, loose: float) -> None:
     alpha, readout, mask = made(30, 2, classes, seed=classes)
     found = furthest(alpha, readout, mask, epsilon=epsilon)
-    weight = np.linspace(0, 1, 200_001)
+    weight = np.linspace(0, 1, 40_001)
     mixtures = np.stack([weight, 1 - weight], -1)
     excess = []
     for at in range(30):

@@ -942,7 +942,7 @@ def test_names_that_every_object_has_are_names_like_others(
 
     found = audit(
         Glass("oracle"),
-        glass_batch(60),
+        glass_batch(20),
         measures=["attention", "gradient", "random", *(measured(name) for name in names)],
         class_names=list(names),
         show_progress=False,
