@@ -129,15 +129,18 @@ def removal_row(data: Corpus, device: torch.device) -> Row:
         for record, of_record in read:
             found = AUDITS["flip_fraction"](model, record, of_record, 0)
             for name in names:
-                values[name] += list(found[name, "removed"])
-        return [value for name in names for value in values[name]]
+                values[name].append(found[name, "removed"])
+        return [torch.cat(values[name]) for name in names]
 
     def theirs() -> Numbers:
         return [
-            value
+            torch.cat(
+                [
+                    released.removed_until_flip(reference, of_batch, score)
+                    for of_batch, score in zip(plainly_read, scores[name], strict=True)
+                ]
+            )
             for name in names
-            for of_batch, score in zip(plainly_read, scores[name], strict=True)
-            for value in released.removed_until_flip(reference, of_batch, score)
         ]
 
     return Row(
