@@ -125,8 +125,6 @@ def in_chunks(
 ) -> Tensor:
     """Apply a function to slices of the batch, to bound the memory; `numbers` per example."""
     rows = max(1, _CHUNK // max(1, tensors[0].shape[1] if numbers is None else numbers))
-    if len(tensors[0]) <= rows:
-        return function(*tensors)
     slices = zip(*(tensor.split(rows) for tensor in tensors), strict=True)
     return torch.cat([function(*part) for part in slices])
 
