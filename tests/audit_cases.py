@@ -157,7 +157,9 @@ def attentive_case(*, classes: int, query: bool = False, candidates: bool = Fals
         output = model.output
         found = output.context.weight.numpy() @ (alpha[0] @ record.hidden[index].numpy())
         found = found + output.context.bias.numpy()
-        return found + output.query.weight.numpy() @ record.state[index].numpy() if query else found
+        if query:
+            found = found + output.query.weight.numpy() @ record.state.query[index].numpy()
+        return found
 
     return Case(model, record, logits)
 

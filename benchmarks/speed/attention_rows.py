@@ -100,14 +100,14 @@ def kendall_row(data: Corpus, device: torch.device) -> Row:
         for x, y, lengths in scored:
             size = torch.tensor(lengths, device=device)[:, None]
             mask = torch.arange(x.shape[1], device=device) < size
-            numbers += list(torch.stack(statistics.kendall(x, y, mask), -1))
+            numbers.append(torch.stack(statistics.kendall(x, y, mask), -1))
         return numbers
 
     return Row(
         f"Kendall with p-values, {data.name}",
         "SciPy, one text at a time",
         ours,
-        lambda: [row for x, y, lengths in scored for row in released.kendall(x, y, lengths)],
+        lambda: [released.kendall(x, y, lengths) for x, y, lengths in scored],
         40.0,
         tolerance=1e-9,
         needed=limits.ranks(data.lengths),
@@ -129,15 +129,18 @@ def removal_row(data: Corpus, device: torch.device) -> Row:
         for record, of_record in read:
             found = AUDITS["flip_fraction"](model, record, of_record, 0)
             for name in names:
-                values[name] += list(found[name, "removed"])
-        return [value for name in names for value in values[name]]
+                values[name].append(found[name, "removed"])
+        return [torch.cat(values[name]) for name in names]
 
     def theirs() -> Numbers:
         return [
-            value
+            torch.cat(
+                [
+                    released.removed_until_flip(reference, of_batch, score)
+                    for of_batch, score in zip(plainly_read, scores[name], strict=True)
+                ]
+            )
             for name in names
-            for of_batch, score in zip(plainly_read, scores[name], strict=True)
-            for value in released.removed_until_flip(reference, of_batch, score)
         ]
 
     return Row(

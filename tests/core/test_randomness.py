@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from attnaudit.core import randomness
+from other_device import DEVICE, other_device
 
 # The reference stream of SplitMix64 for seed 1234567, as published with the algorithm's C code.
 PUBLISHED = (
@@ -91,6 +92,20 @@ def test_seed_name_and_example_each_change_the_stream() -> None:
         for example in ("a", "b")
     ]
     assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("names", [[], ["a"], ["a", "", "ä/7", "a"]])
+def test_keys_are_those_derived_one_by_one(names: list[str]) -> None:
+    keys = randomness.keys(3, "audit", names)
+    assert keys.dtype == torch.int64
+    assert keys.tolist() == [randomness.derive(3, "audit", name) for name in names]
+
+
+def test_numbers_on_another_device_are_the_same() -> None:
+    keys = randomness.keys(0, "device", map(str, range(20)))
+    with other_device():
+        drawn = randomness.uniform(keys.to(DEVICE), 30)
+        assert drawn.tolist() == randomness.uniform(keys, 30).tolist()
 
 
 def test_names_do_not_run_into_one_another() -> None:

@@ -15,6 +15,8 @@ from torch import Tensor
 
 from attnaudit.core.errors import InputError
 from attnaudit.exact import removal_curve, smallest_flip
+from attnaudit.exact.inputs import prepare
+from attnaudit.exact.removal import fewest_to_flip, first_flip
 
 # Weights are multiples of 1/64 and readouts integers: sums are exact, ties are ties.
 UNIT = 64
@@ -152,6 +154,31 @@ def test_an_order_that_cannot_be_followed_is_rejected(order: list[list[int]], te
         removal_curve(alpha, readout, mask, torch.tensor(order))
 
 
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_first_flip_is_that_of_a_loop_over_prefixes(classes: int) -> None:
+    """Whatever the class said to be predicted, and however many items may be removed."""
+    alpha, readout, mask = dyadic(50, 7, classes, seed=20 + classes)
+    draw = np.random.default_rng(classes)
+    order = np.stack([[draw.permutation(7) for _ in range(3)] for _ in range(50)])
+    predicted, most = draw.integers(0, classes, 50), draw.integers(0, 8, 50)
+    margin = 0.25
+    given = prepare(alpha, readout, mask)
+    tensors = (torch.tensor(each) for each in (order, predicted, most))
+    found = first_flip(given, *tensors, margin)
+    expected = np.full((50, 3), math.inf)
+    for at, ranking in np.ndindex(50, 3):
+        for removed in range(min(int(most[at]), 6), 0, -1):
+            left = order[at, ranking, removed:]
+            weight = alpha[at].numpy()[left]
+            if weight.sum() > 0:
+                logits = weight @ readout[at].numpy()[left] / weight.sum()
+                own = logits[predicted[at]]
+                if logits.max() - own > margin * (1 + abs(own)):
+                    expected[at, ranking] = removed
+    np.testing.assert_array_equal(found.numpy(), expected)
+    assert len(set(expected.flatten())) > 4
+
+
 # The smallest flip
 
 
@@ -201,6 +228,19 @@ def test_only_a_candidate_can_take_over(count: int) -> None:
         smallest_by_subsets(w, r, c) for w, r, c in zip(weight, votes, candidates, strict=True)
     ]
     np.testing.assert_array_equal(np.where(found.possible, found.size, math.inf), expected)
+
+
+@pytest.mark.parametrize("classes", [1, 2, 5])
+def test_the_fewest_items_alone_are_those_of_the_smallest_set(classes: int) -> None:
+    alpha, readout, mask = dyadic(60, 8, classes, seed=classes)
+    free = torch.arange(8) != torch.arange(60)[:, None] % 9
+    candidates = torch.arange(classes) != torch.arange(60)[:, None] % classes
+    candidates[~candidates.any(-1)] = True
+    for some in (candidates, None):
+        found = smallest_flip(alpha, readout, mask, removable=free, classes=some)
+        fewest = fewest_to_flip(prepare(alpha, readout, mask, some), mask & free)
+        assert torch.equal(fewest, found.size.nan_to_num(nan=torch.inf))
+    assert found.possible.any() == (classes > 1)
 
 
 def test_a_tie_is_no_flip() -> None:

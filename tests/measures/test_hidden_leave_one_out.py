@@ -37,7 +37,7 @@ def test_attention_is_projected_again_over_the_states_left(projection: str) -> N
     found = hidden_leave_one_out(model, record, 0)
     scaled = hidden_leave_one_out(model, record, 0, renormalise=True)
     for index, text in enumerate(TEXTS):
-        query = record.state[index : index + 1]
+        query = record.state.query[index : index + 1]
         places = list(range(1, len(text) + 1))
         change, other = np.full((2, found.shape[1]), np.nan)
         for place in places if len(text) > 1 else []:

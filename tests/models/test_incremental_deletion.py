@@ -233,6 +233,22 @@ def test_equal_neighbours_are_left_out_with_exactly_equal_effect(encoder: str) -
     assert_same(found, leave_out_by_reading(model, record))
 
 
+@pytest.mark.parametrize("encoder", ["bilstm:hidden=5", "cnn:filters=4", "none"])
+@torch.no_grad()
+def test_neighbours_that_differ_in_one_number_are_different_words(encoder: str) -> None:
+    """In any of the numbers of their vectors, not only in the first few."""
+    model = made(encoder)
+    batch = texts(False, (30, 24, 3))
+    size = model.embedding.weight.shape[1]
+    tokens = batch.tokens.clone()
+    tokens[:2, 4 : 4 + size] = torch.arange(WORDS - size, WORDS)
+    model.embedding.weight[WORDS - size :] = model.embedding.weight[-1] + 2 * torch.eye(size)
+    record = read(model, replace(batch, tokens=tokens))
+    found = leave_out(model, record)
+    assert all(not torch.equal(found[:, at], found[:, at + 1]) for at in range(4, 3 + size))
+    assert_same(found, leave_out_by_reading(model, record))
+
+
 # Sentences ---------------------------------------------------------------------------------------
 
 

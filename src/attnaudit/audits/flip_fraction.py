@@ -10,11 +10,11 @@ from torch import Tensor
 from attnaudit.audits.counterfactual import flipped, rounding_margin, without_item
 from attnaudit.audits.declaration import SHARE, Declaration, Metric, Values, declares
 from attnaudit.audits.per_row import mean_score_over_rows
-from attnaudit.core import masking, randomness
+from attnaudit.core import ranking
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
 from attnaudit.exact.inputs import Prepared, prepare
-from attnaudit.exact.removal import first_flip, smallest_flip_of
+from attnaudit.exact.removal import fewest_to_flip, first_flip
 
 _PREFIXES = 32
 
@@ -76,7 +76,7 @@ def flip_fraction(
         sizes.append(size.masked_fill(unknown, torch.nan))
     if given is not None:
         names.append("smallest_set")
-        sizes.append(smallest_flip_of(given, words).size.nan_to_num(nan=torch.inf)[:, None])
+        sizes.append(fewest_to_flip(given, words)[:, None])
     return _values(names, torch.cat(sizes, 1), length[:, None]) if names else {}
 
 
@@ -107,10 +107,10 @@ def _prepared(record: Record) -> Prepared | None:
 
 def _order(record: Record, rankings: Tensor, seed: int) -> Tensor:
     """The items by decreasing score (B,K,N): words, then other items, then masked ones."""
-    key = randomness.keys(seed, "flip_fraction", record.batch.example_id)
-    tie_break = randomness.uniform(key, rankings.shape[2]).to(rankings.device)
     ranked = rankings.nan_to_num(nan=-torch.inf).masked_fill(~record.content[:, None], -torch.inf)
-    return masking.descending(ranked, record.mask.any(1)[:, None], tie_break[:, None])
+    return ranking.descending(
+        ranked, record.mask.any(1), seed, "flip_fraction", record.batch.example_id
+    )
 
 
 def _first_flip(model: AttentionModel, record: Record, order: Tensor, most: Tensor) -> Tensor:

@@ -34,5 +34,5 @@ def order(values: Tensor) -> Tensor:
     tensor([[1, 2, 0]])
     """
     if values.device.type == "cpu":
-        return torch.from_numpy(np.argsort(values.numpy(), axis=-1, kind="stable"))
+        return torch.from_numpy(np.argsort(values.detach().numpy(), axis=-1, kind="stable"))
     return values.argsort(dim=-1, stable=True)

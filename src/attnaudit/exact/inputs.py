@@ -32,6 +32,8 @@ class Prepared:
 
     def rows(self, index: Tensor | slice) -> Prepared:
         """The examples at index."""
+        if isinstance(index, slice) and index.indices(len(self.alpha)) == (0, len(self.alpha), 1):
+            return self
         return Prepared(
             self.alpha[index],
             self.readout[index],
@@ -132,16 +134,16 @@ def prepare(
                 "Find out which examples the model fails on before auditing it."
             )
     empty = ~mask.any(-1)
-    weight = alpha.sum(-1)
+    weight = alpha.sum(-1).masked_fill_(empty, 1.0)
     # Half precision is allowed for; anything further off is a mistake, not a distribution.
-    wrong = ((weight - 1).abs() > 1e-2) & ~empty | (alpha < 0).any(-1)
+    wrong = ((weight - 1).abs() > 1e-2) | (alpha < 0).any(-1)
     if wrong.any():
         row = int(wrong.nonzero()[0])
         raise InputError(
             "alpha must be non-negative and sum to 1 within the mask, "
             f"but row {row} sums to {float(weight[row]):.4g}."
         )
-    alpha = alpha / weight.where(~empty, torch.ones_like(weight))[:, None]
+    alpha = alpha / weight[:, None]
     logits = (alpha[:, None] @ readout)[:, 0]
     probs, predicted = masking.probabilities(logits, classes), masking.argmax(logits, classes)
     return Prepared(alpha, readout, mask, classes, probs, predicted, empty)

@@ -68,7 +68,7 @@ def removal_curve(alpha: Tensor, readout: Tensor, mask: Tensor, order: Tensor) -
     curve = torch.empty_like(given.readout)
     for part in chunks(len(alpha), readout.shape[1] * (readout.shape[2] + 1)):
         left = _logits_left(given.rows(part), order[part, None])
-        curve[part] = torch.from_numpy(left[:, :, 0]).mT.to(curve.device)
+        curve[part] = torch.from_numpy(left[:, :, 0].copy()).mT.to(curve.device)
     return curve.masked_fill(~_leaves_items(given.mask)[..., None], torch.nan).to(alpha.dtype)
 
 
@@ -98,9 +98,10 @@ def first_flip(
             logits[~given.classes[part].cpu().numpy()] = -np.inf
         with np.errstate(invalid="ignore"):  # NaN, without output, is no flip
             flips = logits.max(1) - of_predicted > margin * (1 + abs(of_predicted))
-        removed = np.arange(flips.shape[2])
-        flips &= (removed > 0) & (removed <= most[part].cpu().numpy()[:, None, None])
-        sizes[part] = _first(flips)
+        flips[..., 0] = False
+        first = flips.argmax(-1)  # 0 if none is
+        few = (first > 0) & (first <= most[part].cpu().numpy()[:, None])
+        sizes[part] = np.where(few, first, np.inf)
     return torch.from_numpy(sizes).to(order.device)
 
 
@@ -111,10 +112,10 @@ def _logits_left(given: Prepared, order: Tensor) -> np.ndarray:
     """
     alpha = given.alpha[:, None]
     terms = torch.cat([alpha * given.readout.mT, alpha], 1)[:, :, None]  # (B,C+1,1,N)
-    index = order[:, None].expand(-1, terms.shape[1], -1, -1)
+    index = order.flip(-1)[:, None].expand(-1, terms.shape[1], -1, -1)
     # Summed from the end, not total minus prefix: if only zeros are left, the sum is exactly 0.
-    left = _suffix_sums(terms.expand_as(index).gather(3, index))
-    return (left[:, :-1] / left[:, -1:]).cpu().numpy()
+    left = terms.expand_as(index).gather(3, index).cumsum(-1)
+    return (left[:, :-1] / left[:, -1:]).cpu().numpy()[..., ::-1]
 
 
 def smallest_flip(
@@ -158,21 +159,39 @@ def smallest_flip(
     """
     given = prepare(alpha, readout, mask, classes)
     free = given.mask if removable is None else given.mask & removable
-    found = smallest_flip_of(given, free)
-    return SmallestFlip(found.items, found.size.to(alpha.dtype), found.possible)
-
-
-def smallest_flip_of(given: Prepared, free: Tensor) -> SmallestFlip:
-    """As `smallest_flip`, of prepared inputs; free (B,N) are the items of the mask to remove."""
     items, size = torch.zeros_like(free), torch.full_like(given.probs[:, 0], torch.nan)
-    if given.probs.shape[1] > 1:
-        for part in chunks(len(free), given.readout.shape[1] * given.readout.shape[2] * 4):
-            items[part], size[part] = _smallest_flip(given.rows(part), free[part])
-    return SmallestFlip(items, size, ~size.isnan())
+    for part in _parts(given):
+        fewest, order = _fewest(given.rows(part), free[part])
+        first = np.arange(order.shape[1]) < np.where(fewest < np.inf, fewest, 0)[:, None]
+        chosen = np.zeros_like(first)
+        np.put_along_axis(chosen, order, first, -1)
+        items[part], size[part] = torch.from_numpy(chosen), torch.from_numpy(fewest)
+    size[size.isinf()] = torch.nan
+    return SmallestFlip(items, size.to(alpha.dtype), ~size.isnan())
 
 
-def _smallest_flip(given: Prepared, free: Tensor) -> tuple[Tensor, Tensor]:
-    """One smallest set (B,N) and its size (B,), NaN if there is none."""
+def fewest_to_flip(given: Prepared, free: Tensor) -> Tensor:
+    """The size of `smallest_flip` (B,) alone; infinite if no removal flips the decision.
+
+    free (B,N) are the items of the mask that may be removed.
+    """
+    size = torch.full_like(given.probs[:, 0], torch.inf)
+    for part in _parts(given):
+        size[part] = torch.from_numpy(_fewest(given.rows(part), free[part])[0])
+    return size
+
+
+def _parts(given: Prepared) -> list[slice]:
+    """Parts of the batch, by memory; none if there is no other class to flip to."""
+    _, items, classes = given.readout.shape
+    return chunks(len(given.alpha), items * classes * 4) if classes > 1 else []
+
+
+def _fewest(given: Prepared, free: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """The size (B,) of a smallest set, infinite if there is none, and an order (B,N) to remove in.
+
+    The set are the first items of the order.
+    """
     tensors = (given.alpha, given.readout.mT, given.predicted[:, None], free)
     alpha, by_class, predicted, removable = (each.cpu().numpy() for each in tensors)
     example = np.arange(len(alpha))[:, None]
@@ -181,27 +200,18 @@ def _smallest_flip(given: Prepared, free: Tensor) -> tuple[Tensor, Tensor]:
     drop = by_class[example, predicted] - by_class[example, rivals]
     contribution = alpha[:, None] * drop  # (B,R,N)
     order = np.where(removable[:, None], -contribution, np.inf).argsort(axis=-1, kind="stable")
-    ranked = torch.from_numpy(contribution).gather(2, torch.from_numpy(order))
-    # What stays is last in this order. Strictly larger: by more than the rounding of this sum,
-    # which may be tiny compared with what was removed.
-    left, magnitude = _suffix_sums(torch.stack([ranked, ranked.abs()])).numpy()
+    # What stays is last in this order, and summed from the end. Strictly larger: by more than the
+    # rounding of this sum, which may be tiny compared with what was removed.
+    from_end = torch.from_numpy(order[..., ::-1].copy())
+    ranked = torch.from_numpy(contribution).gather(2, from_end)
+    left, magnitude = torch.stack([ranked, ranked.abs()]).cumsum(-1).numpy()[..., ::-1]
     removed = np.arange(alpha.shape[1])
     flips = (left < -1e-12 * magnitude) & (removed <= removable.sum(-1)[:, None, None])
     if given.classes is not None:
         flips &= given.classes.cpu().numpy()[example, rivals][..., None]
     sizes = _first(flips)
     rival = sizes.argmin(-1)
-    size = sizes[example[:, 0], rival]
-    items = np.zeros_like(removable)
-    chosen = removed < np.where(size < np.inf, size, 0)[:, None]
-    np.put_along_axis(items, order[example[:, 0], rival], chosen, -1)
-    size[np.isinf(size)] = np.nan
-    return torch.from_numpy(items), torch.from_numpy(size)
-
-
-def _suffix_sums(values: Tensor) -> Tensor:
-    """Sums of values[…,n:] along the items, the last dimension."""
-    return values.flip(-1).cumsum(-1).flip(-1)
+    return sizes[example[:, 0], rival], order[example[:, 0], rival]
 
 
 def _first(flips: np.ndarray) -> np.ndarray:

@@ -8,6 +8,9 @@ gradients from several attentions.
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -15,13 +18,14 @@ from attnaudit import statistics
 from attnaudit.core import masking, randomness
 from attnaudit.core.adam import Adam
 from attnaudit.exact.ascent import ascend, maxima
-from attnaudit.exact.inputs import Prepared
+from attnaudit.exact.inputs import Prepared, class_softmax
 from attnaudit.exact.polish import polish
 from attnaudit.exact.vertices import far_vertex
 
 _VERTICES, _PROGRAMS = 3, 12
 _KEPT = 6  # starts of an example from which all steps are taken
 _STEPS = 200
+_NO_WEIGHT, _TINY = -1e30, 1e-300  # a score, and a sum of weights
 
 
 def more_starts(given: Prepared, epsilon: Tensor, best: Tensor) -> Tensor:
@@ -42,28 +46,56 @@ def gradient_search(given: Prepared, epsilon: Tensor, best: Tensor) -> Tensor:
     return ascend(given, epsilon, start, classes=given.probs.shape[1])
 
 
-@torch.enable_grad()  # audits call this under no_grad
+@torch.no_grad()
 def _adam(given: Prepared, epsilon: Tensor, start: Tensor) -> Tensor:
     """Adam on the scores of several attentions; the furthest feasible point (B,N)."""
-    scores = _scattered(given, start).clamp_min(1e-4).log().requires_grad_()
     mask, tolerance = given.mask[:, None], epsilon[:, None]
+    scores = _scattered(given, start).clamp_min(1e-4).log()
+    scores.masked_fill_(~mask, _NO_WEIGHT)
     best, best_jsd = start, statistics.jsd(start, given.alpha)
     optimiser = Adam([{"params": [scores], "lr": 0.1, "weight_decay": 0.0}])
     for _ in range(_STEPS):
-        alpha = masking.softmax(scores, mask.expand_as(scores))
-        jsd, moved = statistics.jsd(alpha, given.alpha[:, None]), given.moved(alpha)
-        with torch.no_grad():
-            far, which = masking.fill(jsd, moved <= tolerance, -1.0).max(-1)
-            picked = alpha.gather(1, which[:, None, None].expand(-1, 1, alpha.shape[2]))[:, 0]
-            better = far > best_jsd
-            best = torch.where(better[:, None], picked, best)
-            best_jsd = torch.where(better, far, best_jsd)
-        excess = (moved - 0.9 * tolerance).clamp_min(0) / tolerance.clamp_min(1e-6)
-        loss: Tensor = (20 * excess - jsd).sum()
-        optimiser.zero_grad()
-        loss.backward()
+        point = _point(given, scores)
+        far, which = masking.fill(point.jsd, point.moved <= tolerance, -1.0).max(-1)
+        picked = point.alpha.gather(1, which[:, None, None].expand(-1, 1, scores.shape[2]))[:, 0]
+        better = far > best_jsd
+        best = torch.where(better[:, None], picked, best)
+        best_jsd = torch.where(better, far, best_jsd)
+        # Of 20 · max(0, moved - 0.9 tolerance) / tolerance - jsd.
+        beyond = (point.moved >= 0.9 * tolerance) * (20 / tolerance.clamp_min(1e-6))
+        slope = beyond[..., None] * point.moved_slope - point.jsd_slope
+        scores.grad = point.alpha * (slope - (point.alpha * slope).sum(-1, keepdim=True))
         optimiser.step()
-    return best.detach()
+    return best
+
+
+class _Point(NamedTuple):
+    """Attentions, what is wanted of them, and the slopes of both in each weight."""
+
+    alpha: Tensor  # (B,M,N)
+    jsd: Tensor  # (B,M)
+    moved: Tensor  # (B,M)
+    jsd_slope: Tensor  # (B,M,N), up to a constant: the weights sum to 1
+    moved_slope: Tensor  # (B,M,N)
+
+
+def _point(given: Prepared, scores: Tensor) -> _Point:
+    """The attentions of scores (B,M,N). By hand: gradients of torch take twice as long."""
+    original = given.alpha[:, None]
+    log_alpha = scores.log_softmax(-1)
+    alpha = log_alpha.exp()
+    total = alpha + original
+    log_total = total.clamp_min(_TINY).log()
+    entropies = (alpha * log_alpha).sum(-1) + torch.special.xlogy(original, original).sum(-1)
+    jsd = math.log(2) + 0.5 * (entropies - (total * log_total).sum(-1))
+    probs = class_softmax(alpha @ given.readout)
+    rival = torch.arange(probs.shape[2], device=probs.device) != given.predicted[:, None, None]
+    change = (probs - given.probs[:, None]) * rival  # as in `Prepared.change`
+    gained = change.sum(-1, keepdim=True)
+    moved = 0.5 * (change.abs().sum(-1) + gained[..., 0].abs())
+    weighted = 0.5 * probs * rival * (change.sign() + gained.sign())
+    of_logits = weighted - probs * weighted.sum(-1, keepdim=True)
+    return _Point(alpha, jsd, moved, 0.5 * (log_alpha - log_total), of_logits @ given.readout.mT)
 
 
 def _scattered(given: Prepared, best: Tensor) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 
@@ -23,6 +25,13 @@ from attnaudit.models.incremental_deletion import (
     groups_by_length,
     logits_without_each,
 )
+
+
+class _State(NamedTuple):
+    """What was computed besides the hidden states."""
+
+    query: Tensor | None  # (B,H)
+    scores: Tensor  # (B,N), of the attention
 
 
 class Attentive(nn.Module):
@@ -54,7 +63,8 @@ class Attentive(nn.Module):
         hidden = self.encoder(embeddings, batch.mask)
         query = query_vector(self.query_encoder, self.embedding, batch)
         attended = batch.mask & (batch.tokens > END)
-        alpha = self.projection(self.scorer(hidden, query), attended)[:, None]
+        scores = self.scorer(hidden, query)
+        alpha = self.projection(scores, attended)[:, None]
         readout = self.output(hidden, query) if self.output.is_linear else None
         item = torch.arange(batch.tokens.shape[1], device=batch.tokens.device).expand_as(
             batch.tokens
@@ -69,13 +79,13 @@ class Attentive(nn.Module):
             item_of_token=item.masked_fill(~attended, -1),
             logits=self._logits(alpha, hidden, query),
             readout=readout,
-            state=query,
+            state=_State(query, scores),
         )
 
     def decode(self, record: Record, alpha: Tensor) -> Tensor:
         """Return the logits under other attention: (B,1,N) -> (B,C), (B,K,1,N) -> (B,K,C)."""
         assert record.hidden is not None  # read() always sets it
-        return self._logits(alpha, record.hidden, record.state)
+        return self._logits(alpha, record.hidden, record.state.query)
 
     @property
     def replacement_token(self) -> int | None:
@@ -119,8 +129,7 @@ class Attentive(nn.Module):
 
     def attention_without(self, record: Record, drop: Tensor) -> Tensor:
         """Project the scores again without the items in drop (B,K,N): (B,K,1,N)."""
-        assert record.hidden is not None  # read() always sets it
-        scores = self.scorer(record.hidden, record.state)[:, None].expand(drop.shape)
+        scores = record.state.scores[:, None].expand(drop.shape)
         return self.projection(scores, record.mask & ~drop)[:, :, None]
 
     def self_attention(self, record: Record) -> Tensor:
@@ -147,7 +156,9 @@ class Attentive(nn.Module):
             hidden=record.hidden,
             mask=record.batch.mask,
             content=record.content,
-            query=record.state,
+            query=record.state.query,
+            scores=record.state.scores,
+            readout=record.readout if self.output.is_linear else None,
         )
 
     def _logits(self, alpha: Tensor, hidden: Tensor, query: Tensor | None) -> Tensor:

@@ -151,6 +151,8 @@ class Hierarchical(nn.Module):
             mask=record.state.sentences,
             content=record.content,
             query=record.state.query,
+            scores=self.scorer["sentence"](record.state.sentence_hidden, record.state.query),
+            readout=record.readout if self.output.is_linear else None,
         )
         return logits_without_each(site, record.logits.shape[1])
 

@@ -23,6 +23,7 @@ _DELETED_AT_ONCE = 2**15
 _SHARED_AT_ONCE = 2**13
 _MOST_OF_LONG = 64  # deletions of a long text at once
 _TEMPORARIES = 4  # of the size of the weights
+_COMPARED = 4  # numbers of two vectors, before all of them
 _LENGTH_RATIO = 1.25  # of the longest to the shortest text in a group
 
 
@@ -39,16 +40,25 @@ class SiteParts:
     mask: Tensor  # (B,N) bool, True = read by the encoder
     content: Tensor  # (B,N) bool, True = may be attended and is content
     query: Tensor | None  # (B,H)
+    scores: Tensor  # (B,N), of the attention
+    readout: Tensor | None  # (B,N,C); None if the output is not linear in the attention
 
     def rows(self, index: Tensor, width: int) -> SiteParts:
-        """Return the examples at index, cut to the given width."""
+        """Return the examples at index, cut to the given width.
+
+        Vectors and states are empty if neither encoder nor output will read them.
+        """
+        unread = getattr(self.encoder, "context_free", False) and self.readout is not None
+        size = 0 if unread else None
         return replace(
             self,
-            vectors=self.vectors[index, :width],
-            hidden=self.hidden[index, :width],
+            vectors=self.vectors[index, :width, :size],
+            hidden=self.hidden[index, :width, :size],
             mask=self.mask[index, :width],
             content=self.content[index, :width],
             query=None if self.query is None else self.query[index],
+            scores=self.scores[index, :width],
+            readout=None if self.readout is None else self.readout[index, :width],
         )
 
 
@@ -80,7 +90,6 @@ def logits_without_each(site: SiteParts, classes: int, wanted: Tensor | None = N
         if not len(places):
             continue
         deletions = group.encoder.deletions(group.vectors, group.mask, group.hidden)
-        scores = group.scorer(group.hidden, group.query)
         step = most = _most_deletions(len(index), width)
         for start, end in _runs(places) if wanted is not None else _whole(places):
             while start < end:
@@ -89,7 +98,7 @@ def logits_without_each(site: SiteParts, classes: int, wanted: Tensor | None = N
                 if changes is None:
                     step = (stop - start) // 2
                     continue
-                logits[index, start:stop] = _without(group, scores, start, *changes)
+                logits[index, start:stop] = _without(group, start, *changes)
                 start, step = stop, min(2 * step, most)
     logits = logits.gather(1, first[..., None].expand_as(logits))
     answered = site.content & (site.content.sum(-1, keepdim=True) > 1)
@@ -141,32 +150,44 @@ def _first_of_equals(site: SiteParts) -> Tensor:
     them.
     """
     items = torch.arange(site.content.shape[1], device=site.content.device)
-    equal = (
-        (site.vectors[:, 1:] == site.vectors[:, :-1]).all(-1)
-        & site.content[:, 1:]
-        & site.content[:, :-1]
-    )
+    before, after = site.vectors[:, :-1], site.vectors[:, 1:]
+    equal = site.content[:, 1:] & site.content[:, :-1]
+    # Few are equal in the first numbers; only these are compared in all.
+    equal &= (after[..., :_COMPARED] == before[..., :_COMPARED]).all(-1)
+    equal[equal.clone()] = (after[equal] == before[equal]).all(-1)
     first = items.expand_as(site.content).masked_fill(pad(equal, (1, 0)), 0)
     return first.cummax(-1).values
 
 
-def _without(site: SiteParts, scores: Tensor, start: int, where: Tensor, changed: Tensor) -> Tensor:
+def _without(site: SiteParts, start: int, where: Tensor, changed: Tensor) -> Tensor:
     """Return the logits (B,K,C) of K deletions, of the items from `start` on.
 
-    scores (B,N) are those of the whole text; a deletion changes the states of the items
-    where (K,W) to changed (K,B,W,H).
+    A deletion changes the states of the items where (K,W) to changed (K,B,W,H).
     """
     count, examples, width, _ = changed.shape
     items = torch.arange(site.content.shape[1], device=where.device)
+    kept = site.content & (items[start : start + count, None] != items)[:, None]
+    if not width:
+        return _with_other_weights(site, kept)
     query = None if site.query is None else site.query.repeat(count, 1)
-    rescored = site.scorer(changed.flatten(0, 1), query).view(count, examples, width)
+    score = getattr(site.scorer, "without_gradients", site.scorer)
+    rescored = score(changed.flatten(0, 1), query).view(count, examples, width)
     # An extra item at the end takes the entries of `where` that stand for no item.
     index = where[:, None].expand_as(rescored)
-    updated = pad(scores, (0, 1)).expand(count, -1, -1).scatter(2, index, rescored)[..., :-1]
-    kept = site.content & (items[start : start + count, None] != items)[:, None]
+    updated = pad(site.scores, (0, 1)).expand(count, -1, -1).scatter(2, index, rescored)[..., :-1]
     alpha = pad(site.projection(updated.flatten(0, 1), kept.flatten(0, 1)), (0, 1)).view(
         count, examples, -1
     )
     of_unchanged = alpha.scatter(2, index, 0.0)[..., :-1].transpose(0, 1) @ site.hidden
     of_changed = (alpha.gather(2, index)[:, :, None] @ changed)[:, :, 0].transpose(0, 1)
     return site.output(of_unchanged + of_changed, site.query)
+
+
+def _with_other_weights(site: SiteParts, kept: Tensor) -> Tensor:
+    """Return the logits (B,K,C) of attention to the items kept (K,B,N); no state changes."""
+    scores = site.scores.expand(kept.shape)
+    alpha = site.projection(scores.flatten(0, 1), kept.flatten(0, 1))
+    alpha = alpha.unflatten(0, kept.shape[:2]).transpose(0, 1)
+    if site.readout is None:
+        return site.output(alpha @ site.hidden, site.query)
+    return alpha @ site.readout

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear, pad
+from torch.nn.functional import conv1d
 
 from attnaudit.models.encoders.deletion_protocol import Deletions, StateChanges, nothing_changes
 
@@ -27,7 +27,7 @@ def cnn_deletions(convolutions: Sequence[Any], embeddings: Tensor, hidden: Tenso
     if not offsets:
         return nothing_changes(hidden)
     margin = reach + max(convolution.kernel_size[0] for convolution in convolutions) // 2 + 1
-    taps = [_products(convolution, embeddings, margin) for convolution in convolutions]
+    taps = _products(convolutions, embeddings, margin)
     neighbours = torch.tensor(offsets, dtype=torch.int64, device=hidden.device)
 
     def changed(start: int, stop: int) -> StateChanges:
@@ -48,15 +48,24 @@ def cnn_deletions(convolutions: Sequence[Any], embeddings: Tensor, hidden: Tenso
     return changed
 
 
-def _products(convolution: nn.Conv1d, embeddings: Tensor, margin: int) -> Tensor:
-    """Return the product of each tap with each item (taps, margin + T + margin, B, F).
+def _products(convolutions: Sequence[Any], embeddings: Tensor, margin: int) -> list[Tensor]:
+    """Return the products of each tap with each item (taps, margin + T + margin, B, F).
 
-    Products are 0 beyond the text.
+    One tensor per convolution. Products are 0 beyond the text.
     """
-    filters, _, width = convolution.weight.shape
-    weight = convolution.weight.permute(2, 0, 1).flatten(0, 1)
-    products = linear(embeddings, weight).unflatten(-1, (width, filters))
-    return pad(products.permute(2, 1, 0, 3), (0, 0, 0, 0, margin, margin)).contiguous()
+    # By a convolution of width 1: on a CPU a linear layer takes 1.4 times as long.
+    weights = [each.weight.permute(2, 0, 1) for each in convolutions]  # (taps,F,E)
+    together = torch.cat([weight.flatten(0, 1) for weight in weights])[..., None]
+    products = conv1d(embeddings.transpose(1, 2), together)  # (B, taps and filters, T)
+    examples, items = embeddings.shape[:2]
+    taps, first = [], 0
+    for width, filters, _ in (weight.shape for weight in weights):
+        part = products[:, first : first + width * filters].unflatten(1, (width, filters))
+        padded = part.new_zeros(width, margin + items + margin, examples, filters)
+        padded[:, margin : margin + items] = part.permute(1, 3, 0, 2)
+        taps.append(padded)
+        first += width * filters
+    return taps
 
 
 def _sum(products: Tensor, convolution: nn.Conv1d, start: int, count: int, offset: int) -> Tensor:

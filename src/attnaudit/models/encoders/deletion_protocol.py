@@ -5,7 +5,8 @@ An encoder may have a method `deletions(embeddings (B,T,E), mask (B,T), hidden (
 positions, `start` and `stop`, which gives the `StateChanges`; or None if those of several
 deletions do not fit into memory: it is then called with fewer. Items keep their positions: the
 deleted one is to be masked. There are no gradients. If the encoder has an attribute
-`fewest_deletions`, reading again is faster for fewer deletions than that.
+`fewest_deletions`, reading again is faster for fewer deletions than that. If its attribute
+`context_free` is True, `embeddings` and `hidden` may be (B,T,0): no state changes.
 """
 
 from __future__ import annotations

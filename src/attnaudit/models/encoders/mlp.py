@@ -20,6 +20,8 @@ class MLP(nn.Module):
     Also the context-free model of Wiegreffe & Pinter (2019).
     """
 
+    context_free = True  # a state depends on its item only
+
     def __init__(
         self, input_size: int, *, hidden: int = 128, layers: int = 1, activation: str = "relu"
     ) -> None:

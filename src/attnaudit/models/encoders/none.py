@@ -11,6 +11,8 @@ from attnaudit.models.encoders.deletion_protocol import Deletions, nothing_chang
 class NoEncoder(nn.Module):
     """The identity, 0 on padding."""
 
+    context_free = True  # a state depends on its item only
+
     def __init__(self, input_size: int) -> None:
         super().__init__()
         self.size = input_size

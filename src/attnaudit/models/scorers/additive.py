@@ -20,7 +20,15 @@ class Additive(nn.Module):
 
     def forward(self, hidden: Tensor, query: Tensor | None) -> Tensor:
         """Score hidden (B,N,H) under query (B,H) or None: (B,N)."""
+        return self.score(self._inner(hidden, query).tanh())[..., 0]
+
+    def without_gradients(self, hidden: Tensor, query: Tensor | None) -> Tensor:
+        """As `forward`, up to rounding: PyTorch computes 2σ(2x) - 1 several times as fast."""
+        inner = self._inner(hidden, query).mul_(2).sigmoid_().mul_(2).sub_(1)
+        return self.score(inner)[..., 0]
+
+    def _inner(self, hidden: Tensor, query: Tensor | None) -> Tensor:
         inner = self.item(hidden)
         if self.query is not None and query is not None:
             inner = inner + self.query(query)[:, None]
-        return self.score(inner.tanh())[..., 0]
+        return inner
