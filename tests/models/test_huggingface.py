@@ -14,6 +14,8 @@ import transformers as hf
 from scipy.stats import kendalltau
 
 import attnaudit
+from attnaudit.core import onednn
+from attnaudit.core.autograd import differentiating
 from attnaudit.core.errors import InputError
 from attnaudit.core.simplex import random_alpha
 from attnaudit.core.tolerance import tolerance_of
@@ -108,12 +110,74 @@ def test_all_decode_paths_give_the_same_logits(name: str) -> None:
     model.decode(record, record.alpha)
     assert record.state.path == [model.paths[0]]
     other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
-    rows = record.state.subwords.to_tokens(other)
     with torch.no_grad():
-        whole = decode_by("plain", model, record, rows)
+        whole = decode_by("plain", model, record, other)
         for path in model.paths[:-1]:
-            assert (decode_by(path, model, record, rows) - whole).abs().max() <= tolerance_of(whole)
+            found = decode_by(path, model, record, other)
+            assert (found - whole).abs().max() <= tolerance_of(whole)
     assert (whole[:, 0] - whole[:, 1]).abs().max() > 1e-3
+
+
+def test_what_words_pass_on_is_kept_and_never_without_its_gradient() -> None:
+    model, batch = read("bert")[0], read("bert")[1].batch
+    with torch.no_grad():
+        embeddings = model.read(batch).embeddings
+    slopes = {}
+    for path in ("fast", "plain"):
+        given = embeddings.clone().requires_grad_()
+        record = model.read(batch, given)
+        record.state.path.append(path)
+        other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
+        with torch.no_grad():
+            model.decode(record, other)
+        for _ in range(2):  # the gradient of what was computed without one, and once more
+            logits = model.decode(record, other)
+            (slope,) = torch.autograd.grad(logits.square().sum(), given, retain_graph=True)
+            slopes.setdefault(path, slope)
+            torch.testing.assert_close(slope, slopes["fast"])
+        assert not record.state.word_values
+    assert slopes["fast"].abs().max() > 0
+    with torch.no_grad():
+        record = model.read(batch)
+        first = model.decode(record, other)
+        assert set(record.state.word_values) == set(model.calls)
+        assert torch.equal(model.decode(record, other), first)
+
+
+def test_reading_and_decoding_multiply_as_the_model_does_and_repeated_passes_by_onednn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted = []
+    fast = onednn.product_for(torch.zeros(1))
+    if fast is None:
+        pytest.skip("this PyTorch has no oneDNN")
+    monkeypatch.setattr(
+        onednn, "_by_onednn", lambda: lambda *given: counted.append(1) or fast(*given)
+    )
+    model, record = read("modernbert")
+    with torch.no_grad():
+        model.decode(record, record.alpha)
+    model.decode(record, record.alpha)
+    assert not counted  # reading and decoding: as the model itself
+    plain = model.read_logits(record.batch)
+    embedded = model.read(record.batch, record.embeddings).logits
+    assert not counted  # training: gradients of weights are as ever
+    with torch.no_grad():
+        torch.testing.assert_close(model.read_logits(record.batch), plain)
+        texts, counted[:] = len(counted), []
+        torch.testing.assert_close(model.read(record.batch, record.embeddings).logits, embedded)
+        again, counted[:] = len(counted), []
+    with differentiating():
+        alpha = record.alpha.clone().requires_grad_()
+        logits = model.decode(record, alpha)
+        decoded = len(counted)
+        (slope,) = torch.autograd.grad(logits.square().sum(), alpha)
+    assert texts > decoded > 0
+    assert again > decoded
+    assert len(counted) > decoded  # also the way back
+    alpha = record.alpha.clone().requires_grad_()
+    (own_slope,) = torch.autograd.grad(model.decode(record, alpha).square().sum(), alpha)
+    torch.testing.assert_close(slope, own_slope, rtol=1e-4, atol=1e-4)
 
 
 def test_attention_without_an_eager_function_is_rejected_with_what_to_do() -> None:
@@ -133,7 +197,7 @@ def test_decoding_cross_attention_does_not_run_the_encoder_again(name: str) -> N
     assert model.paths == ("above", "plain")
     other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
     with torch.no_grad():
-        whole = decode_by("plain", model, record, record.state.subwords.to_tokens(other))
+        whole = decode_by("plain", model, record, other)
         model.decode(record, record.alpha)  # settles the path
         calls = []
         for module in model.model.get_encoder().modules():

@@ -45,6 +45,8 @@ class State:
     layers: LayerTape
     # The decode path confirmed on this batch; empty until `decode` is first called.
     path: list[str] = field(default_factory=list)
+    # What each word passes on to the audited heads of a call, computed by `decode`.
+    word_values: dict[int, Tensor] = field(default_factory=dict)
 
 
 class HuggingFaceModel:
@@ -147,7 +149,7 @@ class HuggingFaceModel:
         layers = LayerTape(keep=frozenset({self.start_layer, *self.encoder_end()}))
         out, embedded = passes.run(
             *(self.model, self.wiring, inputs, tape, layers, embeddings),
-            bit_identical=embeddings is None,
+            by_onednn=embeddings is not None,
         )
         logits = self.decision.logits(out, positions)
         rows = torch.cat([tape.captured[call].row[:, self.heads] for call in self.calls], 1)
@@ -176,7 +178,7 @@ class HuggingFaceModel:
         alternatives = alpha if alpha.dim() == 4 else alpha[:, None]
         size = len(alpha) * (1 if path == "fast" else state.inputs.ids.shape[1])
         parts = [
-            decode_by(path, self, record, state.subwords.to_tokens(part.to(record.alpha.dtype)))
+            decode_by(path, self, record, part.to(record.alpha.dtype))
             for part in alternatives.split(max(1, self.tokens_at_once() // size), 1)
         ]
         logits = torch.cat(parts, 1)

@@ -92,11 +92,11 @@ def run(
     layers: LayerTape,
     embeddings: Tensor | None = None,
     *,
-    bit_identical: bool = False,
+    by_onednn: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Run the model once, unchanged afterwards; return its logits and its embeddings (B,T,E).
 
-    bit_identical: multiply as the model itself does; otherwise by what is fastest.
+    by_onednn: multiply by what may be faster, with other rounding than the model itself.
     """
     tape.layers = layers
     with ExitStack() as stack:
@@ -104,7 +104,7 @@ def run(
         if not wiring.uses_softmax_tap:
             stack.enter_context(attention_switched(wiring.configs))
         stack.enter_context(padding_token_set(model.config, inputs.pad))
-        if not bit_identical:
+        if by_onednn:
             stack.enter_context(linear_by_onednn(model))
         stack.enter_context(layers_taped(wiring.layers, layers))
         # `inputs_embeds` would not do: decoder classifiers find the last token in input_ids.

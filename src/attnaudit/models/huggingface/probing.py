@@ -94,7 +94,7 @@ def reading_rule(
             continue
     tape = Tape(torch.zeros_like(inputs.ids[:, 0]), cut_call=len(wiring.layer_of_call) - 1)
     with differentiating():
-        out, _ = passes.run(model, wiring, inputs, tape, LayerTape(), bit_identical=True)
+        out, _ = passes.run(model, wiring, inputs, tape, LayerTape())
         assert tape.leaf is not None  # the last call was made
         slope = torch.autograd.grad(class_weighted_sum(out), tape.leaf)[0].abs()
     # The leaf is an attended sum (B,T,H,D), or the weights (B,H,T,S) if softmax is caught.
@@ -110,7 +110,7 @@ def _trial_pass(model: Any, wiring: Wiring, inputs: Inputs) -> Tape:
         keep_all_positions=True,
     )
     with torch.no_grad():
-        passes.run(model, wiring, inputs, tape, LayerTape(), bit_identical=True)
+        passes.run(model, wiring, inputs, tape, LayerTape())
     return tape
 
 
