@@ -71,6 +71,7 @@ class HuggingFaceModel:
         self.head_numbers = list(heads)
         self.max_length, self.leave_out_form = max_length, leave_out
         self.paths: tuple[str, ...] = ("plain",)
+        self.top_layer_is_short = False  # in passes for logits alone, see `top_layer`
         self.class_names = None if decision.names is None else list(decision.names)
 
     @property

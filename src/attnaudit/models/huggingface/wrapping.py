@@ -16,6 +16,7 @@ from attnaudit.models.huggingface.decode_paths import decode_by, possible_paths
 from attnaudit.models.huggingface.generation import GenerationModel, wrap_generation
 from attnaudit.models.huggingface.length_limit import length_limit
 from attnaudit.models.huggingface.model import HuggingFaceModel
+from attnaudit.models.huggingface.plain_logits import top_layer_may_be_short
 from attnaudit.models.huggingface.position import Rule, special_token_ids
 from attnaudit.models.huggingface.probing import find_wiring, reading_rule
 from attnaudit.models.huggingface.text_batch import TextBatch, check_leave_out, text_batches
@@ -80,6 +81,7 @@ def wrap_model(
         leave_out=leave_out,
     )
     wrapped.paths = _confirmed_paths(wrapped, trial)
+    wrapped.top_layer_is_short = top_layer_may_be_short(wrapped, trial)
     return wrapped
 
 
