@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 import torch
@@ -11,6 +12,14 @@ from torch import Tensor, nn
 from attnaudit.core import onednn
 from attnaudit.core.autograd import differentiating
 from attnaudit.models.interception import linear_by_onednn
+
+
+@contextmanager
+def wanted(model: nn.Module) -> Iterator[None]:
+    """Both contexts."""
+    with onednn.faster_products(), linear_by_onednn(model):
+        yield
+
 
 pytestmark = pytest.mark.skipif(
     onednn.product_for(torch.zeros(1)) is None, reason="this PyTorch has no oneDNN"
@@ -50,7 +59,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
 
 def test_values_are_those_of_the_layers(calls: list[tuple[int, ...]]) -> None:
     model, values = network(), texts()
-    with torch.no_grad(), linear_by_onednn(model):
+    with torch.no_grad(), wanted(model):
         found = model(values)
     assert calls == [(2, 5, 24), (2, 5, 40)]
     expected = network().double()(values.double())
@@ -60,7 +69,7 @@ def test_values_are_those_of_the_layers(calls: list[tuple[int, ...]]) -> None:
 def test_gradients_of_inputs_are_those_of_float64(calls: list[tuple[int, ...]]) -> None:
     model, values = network(), texts().requires_grad_()
     into = torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(2))
-    with differentiating(), linear_by_onednn(model):
+    with differentiating(), wanted(model):
         out = model(values)
     slopes = [torch.autograd.grad(out, values, into, retain_graph=True)[0] for _ in range(2)]
     assert calls == [(2, 5, 24), (2, 5, 40), *2 * [(2, 5, 3), (2, 5, 40)]]
@@ -75,12 +84,12 @@ def test_gradients_of_inputs_are_those_of_float64(calls: list[tuple[int, ...]]) 
 
 def test_gradients_of_weights_are_an_error_and_never_left_out() -> None:
     model, values = network(), texts()
-    with differentiating(), linear_by_onednn(model):
+    with differentiating(), wanted(model):
         out = model(values).sum()
     for parameter in model.parameters():
         with pytest.raises(RuntimeError, match="no gradients inside `differentiating`"):
             torch.autograd.grad(out, parameter, retain_graph=True)
-    with linear_by_onednn(model):  # training: as ever
+    with wanted(model):  # training: as ever
         model(values).sum().backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
 
@@ -110,7 +119,7 @@ def test_other_layers_are_left_alone(
     forwards = [module.__dict__.get("forward") for module in model]
     with torch.no_grad():
         expected = model(values)
-        with linear_by_onednn(model):
+        with wanted(model):
             assert torch.equal(model(values), expected)
     assert not calls
     assert [module.__dict__.get("forward") for module in model] == forwards
@@ -119,7 +128,7 @@ def test_other_layers_are_left_alone(
 def test_autocast_hooks_and_nothing_to_multiply(calls: list[tuple[int, ...]]) -> None:
     model, seen = network(), []
     model[0].register_forward_hook(lambda *given: seen.append(given[2].dtype))
-    with torch.no_grad(), linear_by_onednn(model):
+    with torch.no_grad(), wanted(model):
         with torch.autocast("cpu", dtype=torch.bfloat16):
             model(texts())
         assert model(texts()[:0]).shape == (0, 5, 3)
@@ -129,9 +138,17 @@ def test_autocast_hooks_and_nothing_to_multiply(calls: list[tuple[int, ...]]) ->
 
 def test_layers_are_as_before_even_after_an_exception() -> None:
     model = network()
-    with pytest.raises(RuntimeError, match="shape"), linear_by_onednn(model):
+    with pytest.raises(RuntimeError, match="shape"), wanted(model):
         model(texts()[..., :3])
     assert not any("forward" in module.__dict__ for module in model.modules())
-    with linear_by_onednn(model), linear_by_onednn(model):
+    with wanted(model), wanted(model):
         assert "forward" in model[0].__dict__
     assert "forward" not in model[0].__dict__
+
+
+def test_nothing_is_changed_unless_it_is_wanted(calls: list[tuple[int, ...]]) -> None:
+    model = network()
+    with torch.no_grad(), linear_by_onednn(model):
+        found = model(texts())
+    assert not calls
+    assert torch.equal(found, model(texts()))

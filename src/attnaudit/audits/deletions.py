@@ -20,6 +20,7 @@ from attnaudit.core import masking, memory_budget, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.item_deletion import known_leave_out, leave_out
 from attnaudit.core.memory_budget import rows_at_once
+from attnaudit.core.onednn import faster_products
 from attnaudit.core.passes_by_length import passes_by_length
 from attnaudit.core.prediction import logits_of
 from attnaudit.core.tolerance import relative_tolerance
@@ -230,7 +231,9 @@ def _read_in_parts(
         dropped = dropped_tokens(record, rows[part], drop[part])
         whole = record.batch.rows(rows[part])
         erased = whole.without(dropped) if token is None else whole.replaced(dropped, token)
-        odds[part], flips[part] = _reading_of(record, rows[part], logits_of(model, erased))
+        with faster_products():
+            logits = logits_of(model, erased)
+        odds[part], flips[part] = _reading_of(record, rows[part], logits)
     return Reading(odds, flips)
 
 

@@ -1,18 +1,46 @@
 """The product of oneDNN, which PyTorch has but does not use for `torch.nn.functional.linear`.
 
 In float32 on a CPU, oneDNN multiplies twice as fast on some processors as the library behind
-`torch.mm` (260 and 115·10⁹ operations per second on an AMD EPYC), and as fast on others.
+`torch.mm` (260 and 115·10⁹ operations per second on an AMD EPYC), and as fast on others. Its
+rounding errors are somewhat larger, and others than those of the model itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 
 import torch
 from torch import Tensor
 
 Product = Callable[[Tensor, Tensor, Tensor | None], Tensor]
+_FASTER: ContextVar[bool] = ContextVar("attnaudit_faster_products", default=False)
+
+
+@contextmanager
+def faster_products() -> Iterator[None]:
+    """Let models multiply by oneDNN inside, if they can: for many passes, not for small changes.
+
+    Examples
+    --------
+    >>> with faster_products():
+    ...     faster_products_wanted()
+    True
+    >>> faster_products_wanted()
+    False
+    """
+    token = _FASTER.set(True)
+    try:
+        yield
+    finally:
+        _FASTER.reset(token)
+
+
+def faster_products_wanted() -> bool:
+    """Return whether this is inside `faster_products`."""
+    return _FASTER.get()
 
 
 def product_for(values: Tensor) -> Product | None:

@@ -5,9 +5,7 @@
   whole encoder below a decoder.
 - `plain`: the whole model.
 
-All give the same logits; the laws and the tests compare them. Without gradients they multiply as
-the model itself does: a change of the prediction is the difference of two logits, and should not be
-that of two libraries. A search with gradients takes many steps, and the faster product.
+All give the same logits; the laws and the tests compare them.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from attnaudit.core.autograd import gradients_of_inputs_only
 from attnaudit.core.contract import Record
 from attnaudit.core.tolerance import tolerance_of
 from attnaudit.models.huggingface import passes
@@ -77,10 +74,7 @@ def _decode_all_tokens(
     inputs, tape, layers = all_tokens_pass(model, state, rows, model.heads, start)
     count = len(inputs.ids) // len(state.positions)
     embeddings = None if skip_lower_layers else record.embeddings.repeat_interleave(count, 0)
-    out, _ = passes.run(
-        *(model.model, model.wiring, inputs, tape, layers, embeddings),
-        by_onednn=gradients_of_inputs_only(),
-    )
+    out, _ = passes.run(model.model, model.wiring, inputs, tape, layers, embeddings)
     return model.decision.logits(out, tape.positions)
 
 
@@ -90,10 +84,7 @@ def _decode_one_token(model: HuggingFaceModel, record: Record, alpha: Tensor) ->
     (site,) = model.calls
     values = _values_of_words(model, state, site)
     inputs, tape, layers = one_token_pass(model, state, site, alpha, model.heads, values)
-    out, _ = passes.run(
-        *(model.model, model.wiring, inputs, tape, layers),
-        by_onednn=gradients_of_inputs_only(),
-    )
+    out, _ = passes.run(model.model, model.wiring, inputs, tape, layers)
     return model.decision.logits(out, tape.positions)
 
 

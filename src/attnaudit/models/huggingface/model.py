@@ -137,7 +137,8 @@ class HuggingFaceModel:
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
         """Run the model on a batch; `embeddings` (B,T,E) replace its own.
 
-        Without them the logits and weights are bit-identical to those of the model itself.
+        Without them, and outside `faster_products`, the logits and weights are bit-identical to
+        those of the model itself.
         """
         inputs, positions = self.model_inputs(batch)
         # All calls of the lowest audited layer are kept, for the `fast` decode path.
@@ -148,10 +149,7 @@ class HuggingFaceModel:
         }
         tape = Tape(positions, keep=frozenset({*self.calls, *same_layer}))
         layers = LayerTape(keep=frozenset({self.start_layer, *self.encoder_end()}))
-        out, embedded = passes.run(
-            *(self.model, self.wiring, inputs, tape, layers, embeddings),
-            by_onednn=embeddings is not None,
-        )
+        out, embedded = passes.run(self.model, self.wiring, inputs, tape, layers, embeddings)
         logits = self.decision.logits(out, positions)
         rows = torch.cat([tape.captured[call].row[:, self.heads] for call in self.calls], 1)
         subwords = Subwords.of(batch, rows, self._allowed(batch, tape, positions))

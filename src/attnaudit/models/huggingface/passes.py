@@ -91,21 +91,15 @@ def run(
     tape: Tape,
     layers: LayerTape,
     embeddings: Tensor | None = None,
-    *,
-    by_onednn: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Run the model once, unchanged afterwards; return its logits and its embeddings (B,T,E).
-
-    by_onednn: multiply by what may be faster, with other rounding than the model itself.
-    """
+    """Run the model once, unchanged afterwards; return its logits and its embeddings (B,T,E)."""
     tape.layers = layers
     with ExitStack() as stack:
         stack.enter_context(evaluating(model))
         if not wiring.uses_softmax_tap:
             stack.enter_context(attention_switched(wiring.configs))
         stack.enter_context(padding_token_set(model.config, inputs.pad))
-        if by_onednn:
-            stack.enter_context(linear_by_onednn(model))
+        stack.enter_context(linear_by_onednn(model))
         stack.enter_context(layers_taped(wiring.layers, layers))
         # `inputs_embeds` would not do: decoder classifiers find the last token in input_ids.
         captured = stack.enter_context(embeddings_captured(wiring.embedding, embeddings))

@@ -13,20 +13,20 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import linear
 
 from attnaudit.core.autograd import gradients_of_inputs_only
-from attnaudit.core.onednn import Product, product_for
+from attnaudit.core.onednn import Product, faster_products_wanted, product_for
 
 
 @contextmanager
 def linear_by_onednn(model: nn.Module) -> Iterator[None]:
-    """Let every plain `nn.Linear` multiply by oneDNN, where it can be used, inside the context.
+    """Let every plain `nn.Linear` multiply by oneDNN, where it is wanted and can be used.
 
-    Results differ by rounding. Layers of a class of their own, or whose forward method somebody
-    has replaced, are left alone. Where gradients are needed, only inside `differentiating`: those
-    of the weights then raise a RuntimeError.
+    It is wanted inside `faster_products`. Results differ by rounding. Layers of a class of their
+    own, or whose forward method somebody has replaced, are left alone. Where gradients are needed,
+    only inside `differentiating`: those of the weights then raise a RuntimeError.
     """
     layers = [
         module
-        for module in model.modules()
+        for module in (model.modules() if faster_products_wanted() else ())
         if type(module) is nn.Linear
         and type(module.weight) is nn.Parameter
         and "forward" not in module.__dict__
