@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import transformers as hf
 from scipy.stats import kendalltau
 
 import attnaudit
+from attnaudit.core import onednn
+from attnaudit.core.autograd import differentiating
 from attnaudit.core.errors import InputError
 from attnaudit.core.simplex import random_alpha
 from attnaudit.core.tolerance import tolerance_of
@@ -108,12 +111,64 @@ def test_all_decode_paths_give_the_same_logits(name: str) -> None:
     model.decode(record, record.alpha)
     assert record.state.path == [model.paths[0]]
     other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
-    rows = record.state.subwords.to_tokens(other)
     with torch.no_grad():
-        whole = decode_by("plain", model, record, rows)
+        whole = decode_by("plain", model, record, other)
         for path in model.paths[:-1]:
-            assert (decode_by(path, model, record, rows) - whole).abs().max() <= tolerance_of(whole)
+            found = decode_by(path, model, record, other)
+            assert (found - whole).abs().max() <= tolerance_of(whole)
     assert (whole[:, 0] - whole[:, 1]).abs().max() > 1e-3
+
+
+def test_what_words_pass_on_is_kept_and_never_without_its_gradient() -> None:
+    model, batch = read("bert")[0], read("bert")[1].batch
+    with torch.no_grad():
+        embeddings = model.read(batch).embeddings
+    slopes = {}
+    for path in ("fast", "plain"):
+        given = embeddings.clone().requires_grad_()
+        record = model.read(batch, given)
+        record.state.path.append(path)
+        other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
+        with torch.no_grad():
+            model.decode(record, other)
+        for _ in range(2):  # the gradient of what was computed without one, and once more
+            logits = model.decode(record, other)
+            (slope,) = torch.autograd.grad(logits.square().sum(), given, retain_graph=True)
+            slopes.setdefault(path, slope)
+            torch.testing.assert_close(slope, slopes["fast"])
+        assert not record.state.word_values
+    assert slopes["fast"].abs().max() > 0
+    with torch.no_grad():
+        record = model.read(batch)
+        first = model.decode(record, other)
+        assert set(record.state.word_values) == set(model.calls)
+        assert torch.equal(model.decode(record, other), first)
+
+
+def test_passes_multiply_as_the_model_does_unless_faster_products_are_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fast = onednn.product_for(torch.zeros(1))
+    if fast is None:
+        pytest.skip("this PyTorch has no oneDNN")
+    shapes = []
+    monkeypatch.setattr(
+        onednn, "_by_onednn", lambda: lambda *given: shapes.append(given[0].shape) or fast(*given)
+    )
+    model, record = read("modernbert")
+    (batch, embeddings), found = (record.batch, record.embeddings), {}
+    for context in (nullcontext, onednn.faster_products):
+        with context(), torch.no_grad():
+            values = [model.read(batch, embeddings).logits, model.read_logits(batch)]
+            values += [model.leave_out(record), model.decode(record, record.alpha)]
+        counted = len(shapes)
+        with context(), differentiating():
+            alpha = record.alpha.clone().requires_grad_()
+            values += torch.autograd.grad(model.decode(record, alpha).square().sum(), alpha)
+        found[context] = values
+        assert (len(shapes) > counted > 0) == (context is onednn.faster_products)
+    for own, faster in zip(*found.values(), strict=True):
+        torch.testing.assert_close(faster, own, rtol=1e-4, atol=1e-4, equal_nan=True)
 
 
 def test_attention_without_an_eager_function_is_rejected_with_what_to_do() -> None:
@@ -133,7 +188,7 @@ def test_decoding_cross_attention_does_not_run_the_encoder_again(name: str) -> N
     assert model.paths == ("above", "plain")
     other = random_alpha(record.mask, 3, record.alpha.dtype, 4)
     with torch.no_grad():
-        whole = decode_by("plain", model, record, record.state.subwords.to_tokens(other))
+        whole = decode_by("plain", model, record, other)
         model.decode(record, record.alpha)  # settles the path
         calls = []
         for module in model.model.get_encoder().modules():

@@ -75,7 +75,7 @@ def test_blocks_and_both_ways_to_multiply_give_the_same(
     with monkeypatch.context() as patch:
         patch.setattr(packed_steps, "_BLOCK", 3)
         (small,) = torch.autograd.grad(fast(model, vectors, mask), vectors, into)
-    monkeypatch.setattr(row_product, "_by_onednn", lambda: None)
+    monkeypatch.setattr(row_product, "product_for", lambda values: None)
     (by_torch,) = torch.autograd.grad(fast(model, vectors, mask), vectors, into)
     for other in (small, by_torch):
         torch.testing.assert_close(other, usual, rtol=0, atol=5e-5)
@@ -213,22 +213,6 @@ def test_a_product_of_rows_is_that_of_these_rows(dtype: torch.dtype, count: int)
     for given in (weight, weight.t().contiguous().t()):
         found = row_product.row_product(values.to(dtype), rows, given.to(dtype), bias.to(dtype))
         torch.testing.assert_close(found.double(), expected, rtol=0, atol=TOLERANCE[dtype] * 10)
-
-
-def test_a_product_that_is_missing_or_wrong_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Missing:
-        def __getattr__(self, name: str) -> object:
-            raise AttributeError(name)
-
-    class Wrong:
-        @staticmethod
-        def _linear_pointwise(rows: Tensor, weight: Tensor, *_: object) -> Tensor:
-            return 1.01 * rows @ weight.t()
-
-    find = row_product._by_onednn.__wrapped__
-    for instead in (Missing(), Wrong()):
-        monkeypatch.setattr(torch.ops, "mkldnn", instead)
-        assert find() is None
 
 
 def test_a_kind_of_network_has_its_own_steps() -> None:

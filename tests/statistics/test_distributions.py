@@ -10,6 +10,7 @@ import torch
 from scipy import stats
 
 from attnaudit import statistics as ours
+from attnaudit.statistics.distributions import _x_log_x
 from score_cases import GARBAGE, rows_of, same
 
 
@@ -60,6 +61,25 @@ def test_jsd_ignores_masked_items():
         ours.jsd(p, q),
         0,
     )
+
+
+def test_the_kept_logarithm_gives_the_value_and_the_slopes_of_torch():
+    p, q = distributions(8, 5, 9), distributions(9, 5, 9)
+    for given in (p, q):  # the value does not depend on whether a gradient is wanted
+        expected = ours.jsd(p, q)
+        torch.testing.assert_close(
+            ours.jsd(p.clone().requires_grad_(), q), expected, rtol=0, atol=1e-15
+        )
+        x = given.clone().requires_grad_()
+        tiny = torch.finfo(x.dtype).tiny
+        slope, plain = (
+            torch.autograd.grad(value.sum(), x)[0]
+            for value in (_x_log_x(x), torch.special.xlogy(x, x.clamp_min(tiny)))
+        )
+        torch.testing.assert_close(slope, plain, rtol=1e-14, atol=0)
+        assert (slope[given == 0] == math.log(tiny)).all()
+    inside = (p + 0.02).requires_grad_()
+    assert torch.autograd.gradgradcheck(_x_log_x, (inside,))
 
 
 def test_jsd_has_a_finite_gradient_also_at_zeros():

@@ -14,11 +14,13 @@ import torch
 from torch import Tensor
 
 from attnaudit.audits.counterfactual import decision_flipped, rounding_margin
+from attnaudit.audits.known_readings import known_readings
 from attnaudit.audits.per_row import mean_score_over_rows
 from attnaudit.core import masking, memory_budget, randomness
 from attnaudit.core.contract import AttentionModel, Record
-from attnaudit.core.item_deletion import leave_out
+from attnaudit.core.item_deletion import known_leave_out, leave_out
 from attnaudit.core.memory_budget import rows_at_once
+from attnaudit.core.onednn import faster_products
 from attnaudit.core.passes_by_length import passes_by_length
 from attnaudit.core.prediction import logits_of
 from attnaudit.core.tolerance import relative_tolerance
@@ -152,9 +154,46 @@ def read_without(
         return Reading(odds, flips)
     rows, drop = rows[left], drop[left]
     first, which = _distinct(rows, drop)
-    read = _read_in_parts(model, record, rows[first], drop[first], token)
+    read = _read_new(model, record, rows[first], drop[first], token)
     odds[left], flips[left] = read.log_odds[which], read.flipped[which]
     return Reading(odds, flips)
+
+
+def _read_new(
+    model: AttentionModel, record: Record, rows: Tensor, drop: Tensor, token: int | None
+) -> Reading:
+    """Read what neither leave-one-out nor another audit has read of this record."""
+    if token is not None:
+        return _read_in_parts(model, record, rows, drop, token)
+    odds = torch.empty(len(rows), dtype=torch.float64, device=rows.device)
+    flips = torch.empty_like(odds, dtype=torch.bool)
+    new = torch.ones_like(flips)
+    singles = known_leave_out(model, record)
+    if singles is not None:
+        logits = singles[rows, drop.int().argmax(-1)]
+        single = (drop.sum(-1) == 1) & ~logits.isnan().any(-1)
+        odds[single], flips[single] = _reading_of(record, rows[single], logits[single])
+        new = ~single
+    readings = known_readings(model, record)
+    known, values = readings.find(rows, drop)
+    if values is not None:
+        odds[known], flips[known] = values[:, 0], values[:, 1] > 0
+        new &= ~known
+    if new.any():
+        read = _read_in_parts(model, record, rows[new], drop[new], None)
+        odds[new], flips[new] = read
+        readings.add(rows[new], drop[new], torch.stack([read.log_odds, read.flipped.double()], 1))
+    return Reading(odds, flips)
+
+
+def _reading_of(record: Record, rows: Tensor, logits: Tensor) -> Reading:
+    """The reading of examples rows (M,) from logits (M,C) without some of their items."""
+    classes = record.batch.classes
+    candidates, predicted = None if classes is None else classes[rows], record.predicted[rows]
+    flipped = decision_flipped(
+        logits[:, None], predicted, candidates, margin=rounding_margin(record.logits.dtype)
+    )
+    return Reading(log_odds_of(logits.double(), predicted, candidates), flipped[:, 0])
 
 
 def _distinct(rows: Tensor, drop: Tensor) -> tuple[Tensor, Tensor]:
@@ -192,14 +231,9 @@ def _read_in_parts(
         dropped = dropped_tokens(record, rows[part], drop[part])
         whole = record.batch.rows(rows[part])
         erased = whole.without(dropped) if token is None else whole.replaced(dropped, token)
-        logits = logits_of(model, erased)
-        classes = record.batch.classes
-        candidates = None if classes is None else classes[rows[part]]
-        predicted = record.predicted[rows[part]]
-        odds[part] = log_odds_of(logits.double(), predicted, candidates)
-        flips[part] = decision_flipped(
-            logits[:, None], predicted, candidates, margin=rounding_margin(record.logits.dtype)
-        )[:, 0]
+        with faster_products():
+            logits = logits_of(model, erased)
+        odds[part], flips[part] = _reading_of(record, rows[part], logits)
     return Reading(odds, flips)
 
 

@@ -13,6 +13,7 @@ from attnaudit.core.adam import Adam, Group
 from attnaudit.core.autograd import differentiating
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.decoding import logits_under
+from attnaudit.core.onednn import faster_products
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def search(
     scale = 2.0 if settings.distance == "l1" and probs.shape[1] > 2 else 1.0
     margin = epsilon if settings.margin is None else settings.margin
     for step in range(settings.steps + 1):
-        with differentiating():
+        with differentiating(), faster_products():
             alpha = masking.softmax(scores, mask)
             logits = logits_under(model, record, alpha.to(record.alpha.dtype))
             change = statistics.tvd(

@@ -20,6 +20,7 @@ from attnaudit.core import masking, randomness
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.core.memory_budget import rows_at_once
+from attnaudit.core.onednn import faster_products
 from attnaudit.core.option_limits import COUNT, ParsedBy, limits
 from attnaudit.exact.jsd import one_hot_jsd
 from attnaudit.statistics.top_k import top_list
@@ -172,7 +173,8 @@ def _read(model: AttentionModel, record: Record, embeddings: Tensor) -> Record:
         inspect.signature(model.read).bind(record.batch, embeddings)
     except TypeError as error:
         raise NotApplicable("the model does not read from embeddings it is given") from error
-    fresh = model.read(record.batch, embeddings)
+    with faster_products():
+        fresh = model.read(record.batch, embeddings)
     used = fresh.embeddings
     if used.shape != embeddings.shape or not torch.equal(used, embeddings):
         raise NotApplicable("the model does not read from embeddings it is given")

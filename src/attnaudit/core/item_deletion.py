@@ -28,15 +28,22 @@ def leave_out(model: AttentionModel, record: Record) -> Tensor:
     Computed once per record and model; do not change the result in place. NaN for items that are
     not content, and where nothing would be left of the text.
     """
-    kept = _LOGITS.setdefault(record, [])
-    for known, logits in kept:
-        if known() is model:
-            return logits
+    known = known_leave_out(model, record)
+    if known is not None:
+        return known
     own = getattr(model, "leave_out", None)
     logits = own(record) if own is not None else leave_out_by_reading(model, record)
     with suppress(TypeError):  # a class without weak references: computed every time
-        kept.append((ref(model), logits))
+        _LOGITS.setdefault(record, []).append((ref(model), logits))
     return logits
+
+
+def known_leave_out(model: AttentionModel, record: Record) -> Tensor | None:
+    """The logits of `leave_out` if they have been computed, and None otherwise."""
+    for owner, logits in _LOGITS.get(record, []):
+        if owner() is model:
+            return logits
+    return None
 
 
 def leave_out_by_reading(model: AttentionModel, record: Record) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -92,7 +93,30 @@ def entropy(p: Tensor, mask: Tensor, normalised: bool = True) -> Tensor:
 
 def _x_log_x(x: Tensor) -> Tensor:
     """x log x, 0 at 0; the floor in the logarithm keeps the gradient finite and the value exact."""
-    return torch.special.xlogy(x, x.clamp_min(torch.finfo(x.dtype).tiny))
+    if x.requires_grad and torch.is_grad_enabled():
+        return _XLogX.apply(x)
+    return torch.special.xlogy(x, _floored(x))
+
+
+def _floored(x: Tensor) -> Tensor:
+    return x.clamp_min(torch.finfo(x.dtype).tiny)
+
+
+class _XLogX(torch.autograd.Function):
+    """x log x whose logarithm is kept: that of torch takes it again, and divides, for the slope."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        log = _floored(x).log()
+        ctx.save_for_backward(x, log)
+        return x * log
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> Tensor:
+        x, log = ctx.saved_tensors
+        if torch.is_grad_enabled():  # for second derivatives
+            log = _floored(x).log()
+        return slopes[0] * (log + (x >= torch.finfo(x.dtype).tiny))
 
 
 def _within(value: Tensor, most: Tensor | float) -> Tensor:

@@ -40,7 +40,7 @@ def choose_path(model: HuggingFaceModel, record: Record) -> str:
     """Return the cheapest path that reproduces the record's logits on this batch."""
     state: State = record.state
     if not state.path:
-        own = state.subwords.to_tokens(record.alpha.detach()[:, None])
+        own = record.alpha.detach()[:, None]
         expected = record.logits.detach()
         for path in model.paths[:-1]:
             with torch.no_grad():
@@ -53,13 +53,14 @@ def choose_path(model: HuggingFaceModel, record: Record) -> str:
     return state.path[0]
 
 
-def decode_by(path: str, model: HuggingFaceModel, record: Record, rows: Tensor) -> Tensor:
-    """Return the logits (B,K,C) under rows (B,K,R,T), weights of the subword tokens."""
-    batch, count = rows.shape[:2]
-    by_call = dict(zip(model.calls, rows.split(len(model.heads), 2), strict=True))
+def decode_by(path: str, model: HuggingFaceModel, record: Record, alpha: Tensor) -> Tensor:
+    """Return the logits (B,K,C) under alpha (B,K,R,N), weights of the words."""
+    batch, count = alpha.shape[:2]
     if path == "fast":
-        logits = _decode_one_token(model, record, by_call)
+        logits = _decode_one_token(model, record, alpha)
     else:
+        rows = record.state.subwords.to_tokens(alpha)
+        by_call = dict(zip(model.calls, rows.split(len(model.heads), 2), strict=True))
         logits = _decode_all_tokens(model, record, by_call, skip_lower_layers=path == "above")
     return logits.view(batch, count, -1)
 
@@ -77,13 +78,26 @@ def _decode_all_tokens(
     return model.decision.logits(out, tape.positions)
 
 
-def _decode_one_token(model: HuggingFaceModel, record: Record, rows: dict[int, Tensor]) -> Tensor:
+def _decode_one_token(model: HuggingFaceModel, record: Record, alpha: Tensor) -> Tensor:
     """Return the logits (B·K,C), running only the token that the head reads."""
     state: State = record.state
-    ((site, weights),) = rows.items()
-    inputs, tape, layers = one_token_pass(model, state, site, weights, model.heads)
+    (site,) = model.calls
+    values = _values_of_words(model, state, site)
+    inputs, tape, layers = one_token_pass(model, state, site, alpha, model.heads, values)
     out, _ = passes.run(model.model, model.wiring, inputs, tape, layers)
     return model.decision.logits(out, tape.positions)
+
+
+def _values_of_words(model: HuggingFaceModel, state: State, site: int) -> Tensor:
+    """Return what each word passes on to the audited heads of a call (B,R,N,D)."""
+    captured = state.captured[site].values
+    assert captured is not None  # only if softmax is caught, and then only all tokens can be run
+    if site not in state.word_values:
+        values = state.subwords.values_of_items(captured[:, model.heads])
+        if captured.requires_grad:  # each call has a graph of its own
+            return values
+        state.word_values[site] = values
+    return state.word_values[site]
 
 
 def all_tokens_pass(
@@ -129,7 +143,12 @@ def all_tokens_pass(
 
 
 def one_token_pass(
-    model: HuggingFaceModel, state: State, site: int, weights: Tensor, heads: Tensor
+    model: HuggingFaceModel,
+    state: State,
+    site: int,
+    weights: Tensor,
+    heads: Tensor,
+    values: Tensor | None = None,
 ) -> tuple[passes.Inputs, Tape, LayerTape]:
     """Prepare a pass of the query token alone from the site's layer on, K times per example.
 
@@ -143,6 +162,8 @@ def one_token_pass(
         Its weights at the query position.
     heads : Tensor (h,)
         The heads of these weights.
+    values : Tensor (B,h,S,D), optional
+        What is weighted, if it is not the tokens that the call attended to.
     """
     count, start = weights.shape[1], model.wiring.layer_of_call[site]
     example = torch.arange(len(weights), device=weights.device)
@@ -156,7 +177,8 @@ def one_token_pass(
         assert captured.values is not None
         out = captured.out[:, None].expand(-1, count, -1, -1)
         if call == site:
-            attended = torch.einsum("bkht,bhtd->bkhd", weights, captured.values[:, heads])
+            weighted = captured.values[:, heads] if values is None else values
+            attended = torch.einsum("bkht,bhtd->bkhd", weights, weighted)
             out = out.index_copy(2, heads, attended)
         outputs[call] = out.flatten(0, 1)[:, None]
     tape = Tape(torch.zeros_like(state.positions).repeat_interleave(count, 0), outputs=outputs)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from torch import Tensor, nn
 
@@ -15,6 +15,15 @@ from attnaudit.models.interception import forward_wrapped
 
 class LayerReached(Exception):
     """Ends a forward pass after the layer that it was run for."""
+
+
+class LayerRunner(Protocol):
+    """What is asked to run every layer of a forward pass."""
+
+    def run(
+        self, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Run a layer, or something in its place."""
 
 
 @dataclass
@@ -63,7 +72,7 @@ class LayerTape:
 
 
 @contextmanager
-def layers_taped(modules: Sequence[nn.Module], tape: LayerTape) -> Iterator[None]:
+def layers_taped(modules: Sequence[nn.Module], tape: LayerRunner) -> Iterator[None]:
     """Run every layer through the tape inside the context."""
 
     def wrap(forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,7 +84,7 @@ def layers_taped(modules: Sequence[nn.Module], tape: LayerTape) -> Iterator[None
         yield
 
 
-def _run_taped(tape: LayerTape, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _run_taped(tape: LayerRunner, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return tape.run(forward, args, kwargs)
 
 

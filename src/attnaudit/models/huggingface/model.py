@@ -45,6 +45,8 @@ class State:
     layers: LayerTape
     # The decode path confirmed on this batch; empty until `decode` is first called.
     path: list[str] = field(default_factory=list)
+    # What each word passes on to the audited heads of a call, computed by `decode`.
+    word_values: dict[int, Tensor] = field(default_factory=dict)
 
 
 class HuggingFaceModel:
@@ -69,6 +71,7 @@ class HuggingFaceModel:
         self.head_numbers = list(heads)
         self.max_length, self.leave_out_form = max_length, leave_out
         self.paths: tuple[str, ...] = ("plain",)
+        self.top_layer_is_short = False  # in passes for logits alone, see `top_layer`
         self.class_names = None if decision.names is None else list(decision.names)
 
     @property
@@ -132,7 +135,11 @@ class HuggingFaceModel:
         return [batch.to(self.model.device) for batch in batches]
 
     def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
-        """Run the model on a batch; `embeddings` (B,T,E) replace its own."""
+        """Run the model on a batch; `embeddings` (B,T,E) replace its own.
+
+        Without them, and outside `faster_products`, the logits and weights are bit-identical to
+        those of the model itself.
+        """
         inputs, positions = self.model_inputs(batch)
         # All calls of the lowest audited layer are kept, for the `fast` decode path.
         same_layer = {
@@ -170,7 +177,7 @@ class HuggingFaceModel:
         alternatives = alpha if alpha.dim() == 4 else alpha[:, None]
         size = len(alpha) * (1 if path == "fast" else state.inputs.ids.shape[1])
         parts = [
-            decode_by(path, self, record, state.subwords.to_tokens(part.to(record.alpha.dtype)))
+            decode_by(path, self, record, part.to(record.alpha.dtype))
             for part in alternatives.split(max(1, self.tokens_at_once() // size), 1)
         ]
         logits = torch.cat(parts, 1)

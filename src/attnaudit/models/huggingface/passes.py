@@ -15,7 +15,7 @@ from attnaudit.core.module_state import evaluating
 from attnaudit.models.huggingface.attention_tape import Tape, taped
 from attnaudit.models.huggingface.config_patches import attention_switched, padding_token_set
 from attnaudit.models.huggingface.layers import LayerReached, LayerTape, layers_taped
-from attnaudit.models.interception import embeddings_captured
+from attnaudit.models.interception import embeddings_captured, linear_by_onednn
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +99,7 @@ def run(
         if not wiring.uses_softmax_tap:
             stack.enter_context(attention_switched(wiring.configs))
         stack.enter_context(padding_token_set(model.config, inputs.pad))
+        stack.enter_context(linear_by_onednn(model))
         stack.enter_context(layers_taped(wiring.layers, layers))
         # `inputs_embeds` would not do: decoder classifiers find the last token in input_ids.
         captured = stack.enter_context(embeddings_captured(wiring.embedding, embeddings))
@@ -119,7 +120,7 @@ def layer_output(
 
 def plain_logits(model: Any, inputs: Inputs) -> Tensor:
     """Return the logits by the model's own attention function, which may be faster."""
-    with evaluating(model), padding_token_set(model.config, inputs.pad):
+    with evaluating(model), padding_token_set(model.config, inputs.pad), linear_by_onednn(model):
         return model(**arguments(model, inputs)).logits
 
 

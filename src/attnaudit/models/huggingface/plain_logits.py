@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import torch
@@ -9,7 +10,10 @@ from torch import Tensor
 
 from attnaudit.core.contract import Batch, Record
 from attnaudit.core.passes_by_length import passes_by_length
+from attnaudit.core.tolerance import tolerance_of
 from attnaudit.models.huggingface import passes
+from attnaudit.models.huggingface.passes import Inputs
+from attnaudit.models.huggingface.top_layer import top_layer_for
 from attnaudit.models.interception import last_position
 
 if TYPE_CHECKING:
@@ -31,11 +35,35 @@ def read_logits(model: HuggingFaceModel, batch: Batch) -> Tensor:
     read: list[Tensor] = []
     parts: list[Tensor] = []
     for part, width in passes_by_length(length, most):
-        out = passes.plain_logits(model.model, inputs.rows(part, width))
         read.append(part)
-        parts.append(model.decision.logits(out, positions[part]))
+        parts.append(
+            logits_of_pass(
+                model, inputs.rows(part, width), positions[part], short=model.top_layer_is_short
+            )
+        )
     logits = torch.cat(parts)
     return torch.empty_like(logits).index_copy(0, torch.cat(read), logits)
+
+
+def logits_of_pass(
+    model: HuggingFaceModel, inputs: Inputs, positions: Tensor, *, short: bool
+) -> Tensor:
+    """Return the logits (B,C) at positions (B,); short: as in `top_layer`."""
+    with top_layer_for(model.wiring, positions) if short else nullcontext():
+        out = passes.plain_logits(model.model, inputs)
+    return model.decision.logits(out, positions)
+
+
+def top_layer_may_be_short(model: HuggingFaceModel, trial: Batch) -> bool:
+    """Return whether the last layer for one token gives the same logits on trial texts."""
+    inputs, positions = model.model_inputs(trial)
+    with torch.no_grad():
+        expected = logits_of_pass(model, inputs, positions, short=False)
+        try:
+            logits = logits_of_pass(model, inputs, positions, short=True)
+        except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
+            return False  # this family's layers cannot be run for one token
+    return bool((logits - expected).abs().max() <= tolerance_of(expected))
 
 
 def leave_out(model: HuggingFaceModel, record: Record) -> Tensor:

@@ -48,6 +48,16 @@ class Subwords:
         index = self.item.clamp_min(0)[:, None, None].expand(*alpha.shape[:3], -1)
         return alpha.gather(3, index) * self.share[:, None]
 
+    def values_of_items(self, values: Tensor) -> Tensor:
+        """Sum what the tokens of each word pass on: (B,R,T,D) -> (B,R,N,D).
+
+        Weights of words times these are the weights `to_tokens` times the values of tokens.
+        """
+        shared = self.share[..., None] * values
+        index = self.item.clamp_min(0)[:, None, :, None].expand_as(shared)  # padding shares nothing
+        empty = shared.new_zeros(*shared.shape[:2], self.content.shape[1], shared.shape[3])
+        return empty.scatter_add(2, index, shared)
+
 
 def items_of(batch: Batch) -> Tensor:
     """Number the words of each text from 0 without gaps, after any deletion; -1 for padding."""

@@ -16,6 +16,7 @@ from attnaudit.models.huggingface.decode_paths import decode_by, possible_paths
 from attnaudit.models.huggingface.generation import GenerationModel, wrap_generation
 from attnaudit.models.huggingface.length_limit import length_limit
 from attnaudit.models.huggingface.model import HuggingFaceModel
+from attnaudit.models.huggingface.plain_logits import top_layer_may_be_short
 from attnaudit.models.huggingface.position import Rule, special_token_ids
 from attnaudit.models.huggingface.probing import find_wiring, reading_rule
 from attnaudit.models.huggingface.text_batch import TextBatch, check_leave_out, text_batches
@@ -80,6 +81,7 @@ def wrap_model(
         leave_out=leave_out,
     )
     wrapped.paths = _confirmed_paths(wrapped, trial)
+    wrapped.top_layer_is_short = top_layer_may_be_short(wrapped, trial)
     return wrapped
 
 
@@ -88,12 +90,11 @@ def _confirmed_paths(model: HuggingFaceModel, trial: TextBatch) -> tuple[str, ..
     with torch.no_grad():
         record = model.read(trial)
         other = random_alpha(record.mask, 0, record.alpha.dtype, 2)
-        rows = record.state.subwords.to_tokens(other)
-        expected = decode_by("plain", model, record, rows)
+        expected = decode_by("plain", model, record, other)
         confirmed = []
         for path in possible_paths(model)[:-1]:
             try:
-                logits = decode_by(path, model, record, rows)
+                logits = decode_by(path, model, record, other)
             except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
                 continue  # this family cannot start in the middle: the whole model is run
             if (logits - expected).abs().max() <= tolerance_of(expected):

@@ -5,6 +5,7 @@ the query position.
 """
 
 from attnaudit.models.interception.embedding_hook import embeddings_captured
+from attnaudit.models.interception.linear_products import linear_by_onednn
 from attnaudit.models.interception.query_position import (
     class_weighted_sum,
     last_position,
@@ -20,6 +21,7 @@ __all__ = [
     "embeddings_captured",
     "forward_wrapped",
     "last_position",
+    "linear_by_onednn",
     "mark_positions",
     "position_by_rule",
 ]

@@ -1,0 +1,90 @@
+"""The linear layers of a model multiply by oneDNN for the length of a forward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn.functional import linear
+
+from attnaudit.core.autograd import gradients_of_inputs_only
+from attnaudit.core.onednn import Product, faster_products_wanted, product_for
+
+
+@contextmanager
+def linear_by_onednn(model: nn.Module) -> Iterator[None]:
+    """Let every plain `nn.Linear` multiply by oneDNN, where it is wanted and can be used.
+
+    It is wanted inside `faster_products`. Results differ by rounding. Layers of a class of their
+    own, or whose forward method somebody has replaced, are left alone. Where gradients are needed,
+    only inside `differentiating`: those of the weights then raise a RuntimeError.
+    """
+    layers = [
+        module
+        for module in (model.modules() if faster_products_wanted() else ())
+        if type(module) is nn.Linear
+        and type(module.weight) is nn.Parameter
+        and "forward" not in module.__dict__
+        and product_for(module.weight) is not None
+    ]
+    try:
+        for layer in layers:
+            layer.__dict__["forward"] = partial(_forward, layer)
+        yield
+    finally:
+        for layer in layers:
+            layer.__dict__.pop("forward", None)
+
+
+def _forward(layer: nn.Linear, values: Tensor) -> Tensor:
+    """Return what the layer's own forward method would, up to rounding."""
+    weight, bias = layer.weight, layer.bias
+    multiply = product_for(values) if values.numel() else None
+    if multiply is None or product_for(weight) is None or torch.is_autocast_enabled("cpu"):
+        return linear(values, weight, bias)
+    if not torch.is_grad_enabled():
+        return multiply(values, weight, bias)
+    if gradients_of_inputs_only():
+        fixed = [each if each is None else _Fixed.apply(each) for each in (weight, bias)]
+        return _Product.apply(values, *fixed, multiply)
+    return linear(values, weight, bias)
+
+
+class _Fixed(torch.autograd.Function):
+    """A weight whose gradient is not computed."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor) -> Tensor:
+        return weight.detach()
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> Tensor:
+        raise RuntimeError(
+            "The weights of a linear layer have no gradients inside `differentiating`, which is "
+            "for the gradients of embeddings and attention. Give the tensors to differentiate in: "
+            "torch.autograd.grad(value, embeddings)."
+        )
+
+
+class _Product(torch.autograd.Function):
+    """values (…,K) times the weight (N,K) plus the bias, with the gradient in the values alone."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, values: Tensor, weight: Tensor, bias: Tensor | None, multiply: Product
+    ) -> Tensor:
+        ctx.save_for_backward(weight)
+        ctx.multiply = multiply
+        return multiply(values, weight, bias)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
+        (weight,) = ctx.saved_tensors
+        values = ctx.multiply(slopes[0].contiguous(), weight.t(), None)
+        return values, None, None, None
