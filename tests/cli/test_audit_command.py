@@ -531,6 +531,17 @@ def test_results_without_their_report_are_not_audited_again(folder: Path, tmp_pa
     printed(folder, data, tmp_path / "out", "--force")
 
 
+def test_the_next_command_on_the_card_can_be_copied(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = csv_file(tmp_path / "own.csv", LABELLED)
+    shown = printed(folder, data, tmp_path / "out")
+    (command,) = set(re.findall(r"attnaudit (audit .*)", shown))
+    monkeypatch.chdir(tmp_path.parent)
+    assert CliRunner().invoke(app, command.split()).exit_code == 0
+    assert (tmp_path / "out-2" / "report.html").is_file()
+
+
 def test_stored_files_hold_no_folder_of_the_user(folder: Path, tmp_path: Path) -> None:
     data = csv_file(tmp_path / "own.csv", LABELLED)
     printed(folder, data, tmp_path / "out")

@@ -12,6 +12,7 @@ from attnaudit.auditing.selection import choice_name
 # Option of the command -> argument of the function.
 _OPTIONS = {
     "task": "task",
+    "split": "split",
     "text_column": "text",
     "label_column": "label",
     "pair_column": "pair",

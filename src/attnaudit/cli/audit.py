@@ -192,6 +192,13 @@ def audit(
         check_conditions(fail_if)  # now, not after the audit
     if junit is not None:
         check_file(junit, kind="JUnit file")
+    paths = {
+        "model": str(model_dir),
+        "data": data,
+        "scores": scores or [],
+        "other_models": [str(folder) for folder in other_models or ()],
+        "out": str(out),
+    }
     try:
         results = audit_files(
             model_dir,
@@ -229,9 +236,9 @@ def audit(
         )
     except OutputError as error:
         if error.results is not None:
-            print_results(error.results)  # type: ignore[arg-type]  # Results
+            print_results(error.results, paths)  # type: ignore[arg-type]  # Results
         raise
-    print_results(results)
+    print_results(results, paths)
     typer.echo(f"\nResults: {out}")
     typer.echo(f"Report: {out / 'report.html'}")
     if fail_if is not None:

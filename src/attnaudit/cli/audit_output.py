@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,8 +20,12 @@ def print_message(text: str) -> None:
         typer.echo(text, err=True)
 
 
-def print_results(results: Results) -> None:
-    """What was audited, what was skipped or cut, and the card."""
+def print_results(results: Results, paths: Mapping[str, Any]) -> None:
+    """What was audited, what was skipped or cut, and the card.
+
+    paths: options of the command that are paths, as they were given. What is stored names no folder
+    of the user, but the commands of the card are to be copied here.
+    """
     about, texts = results.about["model"], results.about["texts"]
     rows, skipped = results.about["rows"], texts["skipped"]
     typer.echo(
@@ -39,4 +45,6 @@ def print_results(results: Results) -> None:
         typer.echo(
             f"{cut} text{'s were' if cut > 1 else ' was'} longer than the model reads and cut."
         )
-    typer.echo(str(results.card()))
+    call = {**texts.get("call", {}), **paths}
+    here = replace(results, about={**results.about, "texts": {**texts, "call": call}})
+    typer.echo(str(here.card()))
