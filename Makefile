@@ -16,8 +16,11 @@ demo: $(READY)
 	$(BIN)/attnaudit report demo/runs --out demo/report.html
 	@echo "Open demo/report.html in a browser."
 
-# Work stealing keeps the tests of a file in one process, so that what they share is made once.
-PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+# Work stealing keeps the tests of a file in one process, so that what they share is made once. One
+# process more than cores: some tests wait for commands, for a browser or for a cluster.
+TEST_PROCESSES := $(shell $(PYTHON) -c "import os; \
+	print(1 + len(getattr(os, 'sched_getaffinity', lambda _: range(os.cpu_count()))(0)))")
+PYTEST := $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
 
 # What `make lint` checks runs next to the tests; its output follows theirs, and either may fail.
 define TEST_AND_LINT

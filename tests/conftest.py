@@ -31,6 +31,12 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _same_draws() -> None:
+    """Which tests ran before in this process must not change what a test draws."""
+    torch.manual_seed(0)
+
+
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
     """A real scheduler with two real worker processes, for all tests.
