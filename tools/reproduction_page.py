@@ -23,6 +23,8 @@ TABLES = ROOT / "benchmarks" / "reproduction"
 PAGE = ROOT / "docs" / "reproduction.md"
 IMAGES = ROOT / "docs" / "images" / "reproduction"
 VERDICTS = ("reproduced", "differs", "no verdict", "not possible here")
+_HEADS = ("paper", "items run", "published cells", "of the corpus", "claims", *VERDICTS)
+_OF_CORPUS = re.compile(r"(train|test|vocabulary|mean_length)(_\d+)?$")
 _SETTINGS = re.compile(r"-sample_(\w+)-epochs_(\w+)-seeds_([\d.]+)$")
 
 
@@ -69,8 +71,7 @@ def _read(folder: Path, paper: str, item: Item) -> list[tuple[str, pd.DataFrame]
 def _counts(tables: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]]) -> str:
     """Verdicts by paper; a published number that several items show counts once."""
     seen: set[tuple[str, ...]] = set()
-    lines = ["| paper | published cells | claims | " + " | ".join(VERDICTS) + " |"]
-    lines.append("|---" * (3 + len(VERDICTS)) + "|")
+    lines = ["| " + " | ".join(_HEADS) + " |", "|---" * len(_HEADS) + "|"]
     total: Counter[str] = Counter()
     for paper, items in PAPERS.items():
         counts: Counter[str] = Counter()
@@ -86,7 +87,10 @@ def _counts(tables: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]]) -> st
                         continue
                     seen.add(cell)
                     counts["claims" if line["claim"] else "cells"] += 1
+                    counts["of the corpus"] += bool(_OF_CORPUS.match(str(line.get("metric"))))
                     counts[line["verdict"]] += 1
+        counts["items run"] = sum(bool(tables[paper, item.name]) for item in items)
+        counts["items"] = len(items)
         total += counts
         lines.append(_count_line(paper, counts))
     lines.append(_count_line("**all**", total))
@@ -94,12 +98,14 @@ def _counts(tables: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]]) -> st
 
 
 def _count_line(name: str, counts: Counter[str]) -> str:
-    numbers = [counts["cells"], counts["claims"], *(counts[verdict] for verdict in VERDICTS)]
-    return f"| {name} | " + " | ".join(map(str, numbers)) + " |"
+    items = f"{counts['items run']} of {counts['items']}"
+    numbers = [counts[head] for head in ("cells", "of the corpus", "claims", *VERDICTS)]
+    return f"| {name} | {items} | " + " | ".join(map(str, numbers)) + " |"
 
 
 def _section(paper: str, item: Item, found: list[tuple[str, pd.DataFrame]]) -> str:
-    lines = [f"### {paper} {item.name}\n\n{item.shows}."]
+    end = "" if item.shows.endswith("?") else "."
+    lines = [f"### {paper} {item.name}\n\n{item.shows}{end}"]
     for said in dict.fromkeys(said for said, _ in found):
         tables = [table for how, table in found if how == said]
         together = pd.concat(tables, ignore_index=True)
@@ -152,7 +158,9 @@ def _number(value: float) -> str:
 
 
 def _word(value: object) -> str:
-    return "" if value != value else str(value)
+    if value != value:
+        return ""
+    return str(value).removeprefix("'")  # which keeps a spreadsheet from reading a formula
 
 
 def _text(path: Path) -> str:
