@@ -17,6 +17,7 @@ from attnaudit.papers.comparison import JUDGED, NUMBERS, as_frame, compare
 from attnaudit.papers.grid_tables import as_grid
 from attnaudit.papers.item import Number, Plan
 from attnaudit.papers.jain_wallace_2019.trained_models import models
+from attnaudit.papers.listing import list_text
 from attnaudit.papers.published import published
 from attnaudit.papers.reproductions import _corpus
 from attnaudit.training import grid
@@ -66,7 +67,7 @@ def test_the_list_has_every_item_with_needs_cost_and_data(tmp_path: Path) -> Non
     assert (listed["here"] == "").all()  # the folder is empty
     assert (listed["missing"] != "").all()
     assert (listed["models"] >= 1).all()
-    assert listed["cost"].str.contains(r"\d").all()
+    assert (listed["cost"] == "").all()  # of nothing
     printed = CliRunner().invoke(app, ["reproduce", "--list", "--data-dir", str(tmp_path)])
     assert printed.exit_code == 0
     for paper, names in EXPECTED.items():
@@ -74,6 +75,17 @@ def test_the_list_has_every_item_with_needs_cost_and_data(tmp_path: Path) -> Non
         for name in names:
             assert f"  {name} " in printed.output
     assert "missing: sst" in printed.output
+    assert "on what is here" not in printed.output
+
+
+def test_the_cost_is_of_the_corpora_that_are_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnaudit.papers.listing.is_here", lambda name, folder: name == "sst")
+    listed = item_list()
+    has_sst = listed["here"] == "sst"
+    assert 0 < has_sst.sum() < len(listed)
+    assert listed["cost"].str.fullmatch(r"(\d+ h )?\d+ min|").all()
+    assert ((listed["cost"] != "") == has_sst).all()
+    assert list_text(listed).count("on what is here") == has_sst.sum()
 
 
 def test_every_published_key_is_one_that_the_item_gives() -> None:

@@ -131,6 +131,8 @@ def reproduce(
         typer.echo(
             f"{reproduction}\n" + "".join(f"Figure: {path}\n" for path in reproduction.figures)
         )
+    if fast:
+        typer.echo("--fast: one epoch on tiny simulated data. The numbers mean nothing.")
     for cell in reproductions.failed:
         typer.secho(f"{cell.state}: {cell.label}: {cell.error}", fg="red", err=True)
     if reproductions.failed:

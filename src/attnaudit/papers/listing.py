@@ -40,7 +40,8 @@ def item_list(*, data_dir: str | Path | None = None, seeds: int = SEEDS) -> pd.D
     -------
     DataFrame
         paper, item, shows, published (numbers), models (cells per dataset and seed), datasets that
-        are here, datasets that are missing, cost (a rough guess, one process).
+        are here, datasets that are missing, cost for those that are here (a rough guess, one
+        process; empty if none is).
 
     Examples
     --------
@@ -80,8 +81,13 @@ def _line(paper: str, item: Item, folder: Path | None, seeds: int) -> dict[str, 
         "models": len(cells),
         "here": ", ".join(here),
         "missing": ", ".join(dataset for dataset in item.datasets if dataset not in here),
-        "cost": in_words(seconds * seeds * max(1, len(here))),
+        "cost": _rounded(seconds * seeds * len(here)) if here else "",
     }
+
+
+def _rounded(seconds: float) -> str:
+    """A guess without the seconds that nobody knows."""
+    return in_words(max(1, round(seconds / 60)) * 60).removesuffix(" 0 s")
 
 
 def list_text(listed: pd.DataFrame) -> str:
@@ -94,7 +100,8 @@ def list_text(listed: pd.DataFrame) -> str:
             needs = (
                 f"{line.models} cell(s) per dataset and seed; {line.published} published numbers"
             )
-            lines.append(f"  {'':22s} {needs}; about {line.cost} for {SEEDS} seeds on what is here")
+            cost = f"; about {line.cost} for {SEEDS} seeds on what is here" if line.cost else ""
+            lines.append(f"  {'':22s} {needs}{cost}")
             lines.append(
                 f"  {'':22s} here: {line.here or 'none'}; missing: {line.missing or 'none'}"
             )

@@ -164,7 +164,9 @@ def _make(
         for dataset in item.datasets:
             corpus = _corpus(item, dataset)
             if not is_here(dataset, chosen.data_dir) and corpus is not None:
-                table = not_run(item, corpus, "the corpus is not in the data folder")
+                name = dataset.partition(":")[0]
+                how = f"the corpus is not in the data folder: attnaudit data get {name}"
+                table = not_run(item, corpus, how)
                 if len(table):
                     reproductions.append(save_item(paper, item, dataset, table, chosen, ()))
     return reproductions
