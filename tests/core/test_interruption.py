@@ -18,7 +18,7 @@ def test_an_interruption_before_anything_is_finished_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("attnaudit.core.interruption.completed", [])
-    assert "nothing half-written is left" in str(Interrupted(signal.SIGINT))
+    assert "no result is half-written" in str(Interrupted(signal.SIGINT))
 
 
 def test_outputs_that_were_completed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

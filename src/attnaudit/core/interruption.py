@@ -31,8 +31,8 @@ class Interrupted(BaseException):
     def __str__(self) -> str:
         if not completed:
             return (
-                "interrupted before anything was finished; nothing half-written is left. "
-                "The same command starts again."
+                "interrupted before a result or a part of one was finished; no result is "
+                "half-written. The same command starts again."
             )
         more = len(completed) - _MAX_NAMED
         kept = ", ".join(map(str, completed[:_MAX_NAMED])) + (
