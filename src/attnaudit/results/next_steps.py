@@ -104,7 +104,11 @@ def _more_texts(
         return
     sampled = [name for name in _SAMPLED if needed.get(name, 0) > _SAMPLED[name]]
     audits = ",".join(["default", *(f"{name}:texts={needed[name]}" for name in sampled)])
-    text = f"About {count:,} texts would settle what is open ({texts:,} were audited)."
+    most = max(needed, key=needed.__getitem__)
+    known = f"{texts:,} were audited"
+    if most in _SAMPLED:
+        known = f"`{most}` read {min(texts, _SAMPLED[most]):,} of {texts:,}"
+    text = f"About {count:,} texts would settle what is open ({known})."
     there = about.get("texts", {}).get("read")
     if call is None:
         chosen = ", ".join(repr(name) for name in audits.split(","))
