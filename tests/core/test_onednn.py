@@ -22,6 +22,18 @@ def test_the_product_equals_that_of_float64() -> None:
         torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
 
 
+def test_a_bias_of_any_strides_is_read_as_it_is() -> None:
+    draw = torch.Generator().manual_seed(0)
+    values, weight = torch.randn(5, 8, generator=draw), torch.randn(6, 8, generator=draw)
+    multiply = onednn.product_for(values)
+    if multiply is None:
+        pytest.skip("this PyTorch has no oneDNN")
+    for bias in (torch.randn(12, generator=draw)[::2], torch.tensor([3.0]).expand(6)):
+        expected = values.double() @ weight.double().t() + bias.double()
+        found = multiply(values, weight, bias)
+        torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
+
+
 def test_other_types_and_devices_and_a_switch_are_respected() -> None:
     assert onednn.product_for(torch.zeros(2, dtype=torch.float64)) is None
     assert onednn.product_for(torch.zeros(2, dtype=torch.bfloat16)) is None

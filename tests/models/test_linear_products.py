@@ -11,7 +11,9 @@ from torch import Tensor, nn
 
 from attnaudit.core import onednn
 from attnaudit.core.autograd import differentiating
+from attnaudit.models.huggingface import from_huggingface
 from attnaudit.models.interception import linear_by_onednn
+from tiny_transformers import FAMILIES, texts_for, tiny
 
 
 @contextmanager
@@ -72,7 +74,7 @@ def test_gradients_of_inputs_are_those_of_float64(calls: list[tuple[int, ...]]) 
     with differentiating(), wanted(model):
         out = model(values)
     slopes = [torch.autograd.grad(out, values, into, retain_graph=True)[0] for _ in range(2)]
-    assert calls == [(2, 5, 24), (2, 5, 40), *2 * [(2, 5, 3), (2, 5, 40)]]
+    assert calls == [(10, 24), (10, 40), *2 * [(10, 3), (10, 40)]]
     exact = values.detach().double().requires_grad_()
     (expected,) = torch.autograd.grad(network().double()(exact), exact, into.double())
     for slope in slopes:
@@ -152,3 +154,65 @@ def test_nothing_is_changed_unless_it_is_wanted(calls: list[tuple[int, ...]]) ->
         found = model(texts())
     assert not calls
     assert torch.equal(found, model(texts()))
+
+
+@pytest.mark.parametrize("shape", [(24,), (5, 24), (2, 5, 24)], ids=str)
+def test_results_may_be_changed_in_place(
+    shape: tuple[int, ...], calls: list[tuple[int, ...]]
+) -> None:
+    layer = nn.Linear(24, 40)
+    values = torch.randn(shape).requires_grad_()
+    expected = (layer(values) + 1).relu()
+    (slope,) = torch.autograd.grad(expected.sum(), values)
+    with wanted(layer), differentiating():
+        found = layer(values).add_(1).relu_()
+        (found_slope,) = torch.autograd.grad(found.sum(), values)
+    assert calls
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+    torch.testing.assert_close(found_slope, slope, rtol=0, atol=1e-5)
+
+
+def test_the_input_may_be_named(calls: list[tuple[int, ...]]) -> None:
+    layer, values = nn.Linear(24, 40), texts()
+    expected = layer(values)
+    with torch.no_grad(), wanted(layer):
+        torch.testing.assert_close(layer(input=values), expected, rtol=0, atol=1e-5)
+    assert calls
+
+
+def test_a_replaced_method_of_the_class_is_respected(
+    calls: list[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer, values = nn.Linear(24, 40), texts()
+    expected = 5 * layer(values)
+    own = nn.Linear.forward
+    monkeypatch.setattr(nn.Linear, "forward", lambda self, input: 5 * own(self, input))
+    with torch.no_grad(), wanted(layer):
+        torch.testing.assert_close(layer(values), expected, rtol=0, atol=1e-5)
+    assert not calls
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_sparse_weights_are_left_alone(calls: list[tuple[int, ...]]) -> None:
+    layer, values = nn.Linear(24, 40), texts()[0]
+    layer.weight = nn.Parameter(layer.weight.detach().to_sparse_csr(), requires_grad=False)
+    layer.bias = None
+    with torch.no_grad():
+        expected = layer(values)
+        with wanted(layer):
+            torch.testing.assert_close(layer(values), expected)
+    assert not calls
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_can_be_searched_in_single_precision(name: str) -> None:
+    model, tokenizer = tiny(name)
+    wrapped = from_huggingface(model.float(), tokenizer)
+    (batch,) = wrapped.batches(texts_for(name))
+    with torch.no_grad():
+        record = wrapped.read(batch)
+    with onednn.faster_products(), differentiating():
+        weights = record.alpha.detach().clone().requires_grad_()
+        (slope,) = torch.autograd.grad(wrapped.decode(record, weights)[:, 0].sum(), weights)
+    assert slope.isfinite().all()
+    assert slope.any()

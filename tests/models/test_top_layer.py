@@ -53,10 +53,18 @@ def test_the_last_layer_sees_one_token_of_each_text_and_the_others_all(
 ) -> None:
     model, batch = wrapped(name)
     shapes = []
+
+    def watched(forward: Any) -> Any:  # by a hook it would be seen, and all tokens read
+        def run(*given: Any, **more: Any) -> Any:
+            out = forward(*given, **more)
+            shapes.append(tuple(out.shape[:2]))
+            return out
+
+        return run
+
     for layer in model.wiring.layers:
-        layer.get_submodule(kind).register_forward_hook(
-            lambda module, given, out: shapes.append(tuple(out.shape[:2]))
-        )
+        module = layer.get_submodule(kind)
+        module.forward = watched(module.forward)
     inputs, positions = model.model_inputs(batch)
     with torch.no_grad():
         short = logits_of_pass(model, inputs, positions, short=True)
@@ -114,3 +122,40 @@ def test_attention_from_one_position_is_that_row_of_all_attention(mask: str) -> 
     torch.testing.assert_close(
         caught.value.args[0][:, :, 0], expected[torch.arange(2), :, positions]
     )
+
+
+def test_a_hook_that_mixes_tokens_is_respected() -> None:
+    model, batch = wrapped("bert")
+    assert model.top_layer_is_short
+
+    def mix(module: Any, given: Any, out: Any) -> Any:
+        mixed = out[0] if isinstance(out, tuple) else out
+        mixed = mixed + mixed.mean(1, keepdim=True)
+        return (mixed, *out[1:]) if isinstance(out, tuple) else mixed
+
+    with torch.no_grad():
+        before = model.read_logits(batch)
+        model.model.bert.encoder.layer[-1].register_forward_hook(mix)
+        inputs, positions = model.model_inputs(batch)
+        expected = model.decision.logits(passes.plain_logits(model.model, inputs), positions)
+        found = model.read_logits(batch)
+    assert (expected - before).abs().max() > 1e-3
+    # Mixing padding in, too: texts are read in other groups.
+    for each in (0, 1):
+        rows = inputs.rows(torch.tensor([each]), int(batch.mask[each].sum()))
+        with torch.no_grad():
+            alone = passes.plain_logits(model.model, rows)
+            logits = logits_of_pass(model, rows, positions[each : each + 1], short=True)
+        assert (model.decision.logits(alone, positions[each : each + 1]) - logits).abs().max() == 0
+    assert found.isfinite().all()
+
+
+def test_decoding_in_inference_mode_leaves_nothing_that_gradients_cannot_use() -> None:
+    model, batch = wrapped("bert")
+    with torch.no_grad():
+        record = model.read(batch)
+    with torch.inference_mode():
+        model.decode(record, record.alpha)
+    weights = record.alpha.detach().clone().requires_grad_()
+    (slope,) = torch.autograd.grad(model.decode(record, weights).sum(), weights)
+    assert slope.isfinite().all()

@@ -139,3 +139,16 @@ def test_entropy_has_a_finite_gradient():
     p = torch.tensor([[1.0, 0, 0], [1.0, 5, 5]], dtype=torch.float64, requires_grad=True)
     ours.entropy(p, torch.tensor([[True, True, True], [True, False, False]])).nansum().backward()
     assert p.grad.isfinite().all()
+
+
+def test_the_functional_gradient_is_that_of_autograd() -> None:
+    draw = torch.Generator().manual_seed(0)
+    one, other = torch.rand(2, 4, 5, generator=draw, dtype=torch.float64).softmax(-1)
+
+    def total(given: torch.Tensor) -> torch.Tensor:
+        return ours.jsd(given, other).sum()
+
+    (expected,) = torch.autograd.grad(total(one.requires_grad_()), one)
+    torch.testing.assert_close(torch.func.grad(total)(one.detach()), expected)
+    by_row = torch.func.vmap(torch.func.grad(lambda p, q: ours.jsd(p, q)))
+    torch.testing.assert_close(by_row(one.detach(), other), expected)

@@ -1,6 +1,7 @@
 """What a model made of texts without some items: several audits delete the same ones.
 
-Kept as long as the record of the whole texts.
+Kept as long as the record of the whole texts, which is of the model as it was when it read them:
+after a change of its weights, read again.
 """
 
 from __future__ import annotations

@@ -59,14 +59,17 @@ def _by_onednn() -> Product | None:
     """Return oneDNN's product if this PyTorch has it, as called here, and it is right."""
 
     def multiply(rows: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-        # What torch.compile makes of nn.Linear; not a documented name, hence the try below.
+        # What torch.compile makes of nn.Linear; not a documented name, hence the try below. It
+        # reads any bias as contiguous.
+        bias = None if bias is None else bias.contiguous()
         return torch.ops.mkldnn._linear_pointwise(rows, weight, bias, "none", [], "")
 
     rows, weight = torch.arange(64.0 * 24).view(64, 24).sin(), torch.arange(24.0 * 40).view(24, 40)
+    bias = torch.arange(80.0)[::2]
     try:
-        found = [multiply(rows, weight.t()), multiply(rows, weight.t().contiguous())]
+        found = [multiply(rows, weight.t(), bias), multiply(rows, weight.t().contiguous(), bias)]
     except (AttributeError, RuntimeError, TypeError, NotImplementedError):
         return None
-    expected = rows.double() @ weight.double()
+    expected = rows.double() @ weight.double() + bias
     close = all(torch.allclose(each.double(), expected, rtol=1e-4, atol=1e-1) for each in found)
     return multiply if close else None

@@ -94,7 +94,7 @@ def entropy(p: Tensor, mask: Tensor, normalised: bool = True) -> Tensor:
 def _x_log_x(x: Tensor) -> Tensor:
     """x log x, 0 at 0; the floor in the logarithm keeps the gradient finite and the value exact."""
     if x.requires_grad and torch.is_grad_enabled():
-        return _XLogX.apply(x)
+        return _XLogX.apply(x)[0]
     return torch.special.xlogy(x, _floored(x))
 
 
@@ -105,11 +105,17 @@ def _floored(x: Tensor) -> Tensor:
 class _XLogX(torch.autograd.Function):
     """x log x whose logarithm is kept: that of torch takes it again, and divides, for the slope."""
 
+    generate_vmap_rule = True  # with `setup_context`, what torch.func needs
+
     @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
+    def forward(x: Tensor) -> tuple[Tensor, Tensor]:
         log = _floored(x).log()
-        ctx.save_for_backward(x, log)
-        return x * log
+        return x * log, log
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor], output: tuple[Tensor, Tensor]) -> None:
+        ctx.mark_non_differentiable(output[1])
+        ctx.save_for_backward(*inputs, output[1])
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> Tensor:

@@ -94,7 +94,8 @@ def _values_of_words(model: HuggingFaceModel, state: State, site: int) -> Tensor
     assert captured is not None  # only if softmax is caught, and then only all tokens can be run
     if site not in state.word_values:
         values = state.subwords.values_of_items(captured[:, model.heads])
-        if captured.requires_grad:  # each call has a graph of its own
+        # Each call has a graph of its own, and what inference mode made can be in no graph.
+        if captured.requires_grad or values.is_inference():
             return values
         state.word_values[site] = values
     return state.word_values[site]

@@ -13,7 +13,7 @@ from attnaudit.core.passes_by_length import passes_by_length
 from attnaudit.core.tolerance import tolerance_of
 from attnaudit.models.huggingface import passes
 from attnaudit.models.huggingface.passes import Inputs
-from attnaudit.models.huggingface.top_layer import top_layer_for
+from attnaudit.models.huggingface.top_layer import has_hooks, top_layer_for
 from attnaudit.models.interception import last_position
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def logits_of_pass(
     model: HuggingFaceModel, inputs: Inputs, positions: Tensor, *, short: bool
 ) -> Tensor:
     """Return the logits (B,C) at positions (B,); short: as in `top_layer`."""
+    short = short and not has_hooks(model.wiring)
     with top_layer_for(model.wiring, positions) if short else nullcontext():
         out = passes.plain_logits(model.model, inputs)
     return model.decision.logits(out, positions)

@@ -95,6 +95,15 @@ class _FirstAttention(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
+def has_hooks(wiring: Wiring) -> bool:
+    """Return whether somebody watches or changes what a layer does: it is to be run as it is."""
+    return any(
+        module._forward_hooks or module._forward_pre_hooks
+        for layer in wiring.layers
+        for module in layer.modules()
+    )
+
+
 @contextmanager
 def top_layer_for(wiring: Wiring, positions: Tensor) -> Iterator[None]:
     """Run the last layer for the tokens at positions (B,) alone, in one pass inside the context.

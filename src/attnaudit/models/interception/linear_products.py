@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -28,7 +28,9 @@ def linear_by_onednn(model: nn.Module) -> Iterator[None]:
         module
         for module in (model.modules() if faster_products_wanted() else ())
         if type(module) is nn.Linear
+        and _is_of_torch(nn.Linear.forward)
         and type(module.weight) is nn.Parameter
+        and module.weight.layout == torch.strided
         and "forward" not in module.__dict__
         and product_for(module.weight) is not None
     ]
@@ -41,18 +43,25 @@ def linear_by_onednn(model: nn.Module) -> Iterator[None]:
             layer.__dict__.pop("forward", None)
 
 
-def _forward(layer: nn.Linear, values: Tensor) -> Tensor:
-    """Return what the layer's own forward method would, up to rounding."""
+def _is_of_torch(forward: Callable[..., Any]) -> bool:
+    """Return whether nobody has replaced the method of the class."""
+    return (forward.__module__, forward.__qualname__) == (nn.Linear.__module__, "Linear.forward")
+
+
+def _forward(layer: nn.Linear, input: Tensor) -> Tensor:
+    """Return what the layer's own forward method would, up to rounding; its name of the input."""
     weight, bias = layer.weight, layer.bias
-    multiply = product_for(values) if values.numel() else None
+    multiply = product_for(input) if input.numel() else None
     if multiply is None or product_for(weight) is None or torch.is_autocast_enabled("cpu"):
-        return linear(values, weight, bias)
+        return linear(input, weight, bias)
     if not torch.is_grad_enabled():
-        return multiply(values, weight, bias)
+        return multiply(input, weight, bias)
     if gradients_of_inputs_only():
         fixed = [each if each is None else _Fixed.apply(each) for each in (weight, bias)]
-        return _Product.apply(values, *fixed, multiply)
-    return linear(values, weight, bias)
+        # As rows: of other shapes the result would be a view, which nobody may change in place.
+        rows: Tensor = _Product.apply(input.reshape(-1, input.shape[-1]), *fixed, multiply)
+        return rows.view(*input.shape[:-1], len(weight))
+    return linear(input, weight, bias)
 
 
 class _Fixed(torch.autograd.Function):
@@ -72,7 +81,7 @@ class _Fixed(torch.autograd.Function):
 
 
 class _Product(torch.autograd.Function):
-    """values (…,K) times the weight (N,K) plus the bias, with the gradient in the values alone."""
+    """values (M,K) times the weight (N,K) plus the bias, with the gradient in the values alone."""
 
     @staticmethod
     def forward(
