@@ -20,6 +20,7 @@ from attnaudit import audit_files
 from attnaudit.cli import app
 from attnaudit.core.errors import InputError
 from attnaudit.core.verbosity import Verbosity, set_verbosity
+from attnaudit.results.results import Results
 from attnaudit.results.store import load_results
 from tiny_transformers import TEXTS, tiny, tiny_tokenizer
 
@@ -85,6 +86,11 @@ def printed(folder: Path, data: Path, out: Path, *options: str, code: int = 0) -
     return result.output
 
 
+def shows_card(output: str, results: Results) -> bool:
+    """Whether the card was printed as it is stored, but for the folders of paths in commands."""
+    return str(results.card()) in re.sub(r"(?<= )/\S*/(?=\S)", "", output)
+
+
 def rejection(folder: Path, data: Path, out: Path, *options: str) -> str:
     """The text of the rejection; nothing must be written."""
     result = CliRunner().invoke(
@@ -124,7 +130,7 @@ def test_csv_with_labels_in_another_case(folder: Path, tmp_path: Path) -> None:
     assert each_text(tmp_path / "out") == list(zip([2, 0, 0, 2, 1, 0], predicted, strict=True))
     assert len(set(predicted)) > 1  # or the order of the texts could not be seen
     assert set(results.frame()["audit"]) == {"uniform_attention", "agreement"}
-    assert str(results.card()) in output
+    assert shows_card(output, results)
 
 
 def test_the_log_says_what_was_done_and_names_no_folder(folder: Path, tmp_path: Path) -> None:
@@ -316,7 +322,7 @@ def test_decoders_and_encoder_decoders_go_through_the_command(name: str, tmp_pat
     results = load_results(tmp_path / "out")
     assert results.about["model"]["model"] == type(model).__name__
     assert results.about["rows"] == 4
-    assert str(results.card()) in output
+    assert shows_card(output, results)
 
 
 def test_results_are_replaced_only_when_asked_and_every_label_is_checked(
@@ -375,7 +381,7 @@ def test_quiet_prints_the_results_alone(folder: Path, tmp_path: Path) -> None:
     output = printed(folder, data, tmp_path / "out", "--quiet")
     set_verbosity(Verbosity.NORMAL)
     assert "Read own.csv" not in output
-    assert str(load_results(tmp_path / "out").card()) in output
+    assert shows_card(output, load_results(tmp_path / "out"))
 
 
 def test_results_to_which_no_audit_applied_are_read_and_shown(folder: Path, tmp_path: Path) -> None:
@@ -384,7 +390,7 @@ def test_results_to_which_no_audit_applied_are_read_and_shown(folder: Path, tmp_
     results = load_results(tmp_path / "out")
     assert results.summaries.empty
     assert list(results.about["not_applicable"]) == ["evidence"]
-    assert str(results.card()) in output
+    assert shows_card(output, results)
     assert (tmp_path / "out" / "report.html").is_file()
 
 
