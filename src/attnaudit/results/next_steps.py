@@ -107,7 +107,7 @@ def _more_texts(
     most = max(needed, key=needed.__getitem__)
     known = f"{texts:,} were audited"
     if most in _SAMPLED:
-        known = f"`{most}` read {min(texts, _SAMPLED[most]):,} of {texts:,}"
+        known = f"{most} read {min(texts, _SAMPLED[most]):,} of {texts:,}"
     text = f"About {count:,} texts would settle what is open ({known})."
     there = about.get("texts", {}).get("read")
     if call is None:
