@@ -14,7 +14,7 @@ import json
 import math
 import resource
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +104,7 @@ def main() -> None:
         if given.only in name:
             work(2)  # imports, and reads what it needs
         for size in sizes if given.only in name else ():
-            _, seconds = processor_seconds(lambda: work(size), repeats, torch.device("cpu"))  # noqa: B023
+            _, seconds = processor_seconds(partial(work, size), repeats, torch.device("cpu"))
             exponent = math.nan
             if before is not None:
                 exponent = math.log(seconds.least / before[1]) / math.log(size / before[0])

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import torch
+from torch import Tensor
 
 _OF_INPUTS_ONLY: ContextVar[bool] = ContextVar("attnaudit_of_inputs_only", default=False)
 
@@ -45,3 +47,32 @@ def gradients_of_inputs_only() -> bool:
     False
     """
     return _OF_INPUTS_ONLY.get()
+
+
+def without_gradient(weight: Tensor) -> Tensor:
+    """Return a weight that takes part in a graph, but whose gradient raises a RuntimeError.
+
+    Examples
+    --------
+    >>> weight = torch.ones(2, requires_grad=True)
+    >>> without_gradient(weight).sum().backward()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    RuntimeError: Weights have no gradients inside `differentiating`, ...
+    """
+    fixed: Tensor = _WithoutGradient.apply(weight)
+    return fixed
+
+
+class _WithoutGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor) -> Tensor:
+        return weight.detach()
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> Tensor:
+        raise RuntimeError(
+            "Weights have no gradients inside `differentiating`, which is for the gradients of "
+            "embeddings and attention. Train outside of it, or give the tensors to differentiate "
+            "in: torch.autograd.grad(value, embeddings)."
+        )

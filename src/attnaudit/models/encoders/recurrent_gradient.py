@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from attnaudit.core.autograd import without_gradient
 from attnaudit.models.encoders import gru_steps, lstm_steps
 from attnaudit.models.encoders.packed_steps import PackedSteps, packed_steps
 from attnaudit.models.encoders.row_product import ROWS, row_product
@@ -43,24 +44,10 @@ def states_with_gradient(
     a RuntimeError.
     """
     cell = cell_of(networks)
-    weights = [_Fixed.apply(weight) for network in networks for weight in network.all_weights[0]]
+    weights = [
+        without_gradient(weight) for network in networks for weight in network.all_weights[0]
+    ]
     return _States.apply(embeddings, mask, cell, *weights)
-
-
-class _Fixed(torch.autograd.Function):
-    """A weight whose gradient is not computed."""
-
-    @staticmethod
-    def forward(ctx: Any, weight: Tensor) -> Tensor:
-        return weight.detach()
-
-    @staticmethod
-    def backward(ctx: Any, *slopes: Tensor) -> Tensor:
-        raise RuntimeError(
-            "The weights of a recurrent encoder have no gradients inside `differentiating`, which "
-            "is for the gradients of embeddings. Train outside of it, or give the tensors to "
-            "differentiate in: torch.autograd.grad(value, embeddings)."
-        )
 
 
 class _States(torch.autograd.Function):

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import linear
 
-from attnaudit.core.autograd import gradients_of_inputs_only
+from attnaudit.core.autograd import gradients_of_inputs_only, without_gradient
 from attnaudit.core.onednn import Product, faster_products_wanted, product_for
 
 
@@ -57,27 +57,11 @@ def _forward(layer: nn.Linear, input: Tensor) -> Tensor:
     if not torch.is_grad_enabled():
         return multiply(input, weight, bias)
     if gradients_of_inputs_only():
-        fixed = [each if each is None else _Fixed.apply(each) for each in (weight, bias)]
+        fixed = [each if each is None else without_gradient(each) for each in (weight, bias)]
         # As rows: of other shapes the result would be a view, which nobody may change in place.
         rows: Tensor = _Product.apply(input.reshape(-1, input.shape[-1]), *fixed, multiply)
         return rows.view(*input.shape[:-1], len(weight))
     return linear(input, weight, bias)
-
-
-class _Fixed(torch.autograd.Function):
-    """A weight whose gradient is not computed."""
-
-    @staticmethod
-    def forward(ctx: Any, weight: Tensor) -> Tensor:
-        return weight.detach()
-
-    @staticmethod
-    def backward(ctx: Any, *slopes: Tensor) -> Tensor:
-        raise RuntimeError(
-            "The weights of a linear layer have no gradients inside `differentiating`, which is "
-            "for the gradients of embeddings and attention. Give the tensors to differentiate in: "
-            "torch.autograd.grad(value, embeddings)."
-        )
 
 
 class _Product(torch.autograd.Function):
