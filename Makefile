@@ -22,10 +22,11 @@ TEST_PROCESSES := $(shell $(PYTHON) -c "import os; \
 	print(1 + len(getattr(os, 'sched_getaffinity', lambda _: range(os.cpu_count()))(0)))")
 PYTEST := $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
 
-# What `make lint` checks runs next to the tests; its output follows theirs, and either may fail.
+# What `make lint` checks of Python runs next to the tests; its output follows theirs, and either may
+# fail. The scripts of the page are checked by a test.
 define TEST_AND_LINT
 @mkdir -p build; trap 'kill 0' INT; \
-{ $(LINT); } >build/lint.log 2>&1 & lint=$$!; \
+{ $(LINT_PYTHON); } >build/lint.log 2>&1 & lint=$$!; \
 echo '$(1)'; $(1); tests=$$?; \
 wait $$lint; checks=$$?; echo; cat build/lint.log; \
 [ $$checks = 0 ] || echo "The checks of make lint failed: see the lines above."; \
@@ -48,12 +49,12 @@ test-lowest: .venv-lowest/.ready
 	.venv-lowest/bin/pip install --quiet --constraint constraints-lowest.txt --editable ".[dev]"
 	touch $@
 
-LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && \
-	if [ -f $(NODE) ] && command -v npm >/dev/null; then npm run --silent check; \
-	else echo "Skipped: the JavaScript checks (Prettier, TypeScript) need npm and its registry."; fi
+LINT_PYTHON = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
 lint: $(READY) $(NODE)
-	$(LINT)
+	$(LINT_PYTHON)
+	@if [ -f $(NODE) ] && command -v npm >/dev/null; then npm run --silent check; \
+	else echo "Skipped: the JavaScript checks (Prettier, TypeScript) need npm and its registry."; fi
 
 # Before the tests, one of which uses it. Without npm or its registry nothing is installed.
 $(NODE): package.json package-lock.json
