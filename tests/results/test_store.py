@@ -66,6 +66,11 @@ def test_the_same_seed_gives_bit_identical_values(folder: Path, tmp_path: Path) 
     assert (other / "values.parquet").read_bytes() != (folder / "values.parquet").read_bytes()
 
 
+def test_a_folder_of_runs_in_place_of_a_run_is_named_with_one_of_them(folder: Path) -> None:
+    with pytest.raises(InputError, match=rf"1 finished\. Give one of them, such as {folder}\."):
+        store.read_run(folder.parent)
+
+
 def test_a_complete_run_is_not_run_again(folder: Path) -> None:
     before = (folder / "run.json").stat().st_mtime_ns
     assert run_experiment(cell(), folder.parent, show_progress=False) == folder

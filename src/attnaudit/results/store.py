@@ -194,6 +194,12 @@ def read_run(folder: Path, *, draft: bool = False) -> dict[str, Any]:
     if not folder.is_dir():
         raise InputError(f"There is no directory {folder}.")
     if not is_complete(folder):
+        below = _finished_runs_in(folder)
+        if below:
+            raise InputError(
+                f"{folder} is not a run but a folder with {len(below)} finished. Give one of them, "
+                f"such as {below[0]}."
+            )
         raise InputError(
             f"{folder} is not a complete run: its {RUN} is missing, damaged or of another version. "
             "Give a directory that `attnaudit run` has finished, or run it again."
