@@ -1,19 +1,13 @@
-"""What a model made of texts without some items: several audits delete the same ones.
-
-Kept as long as the record of the whole texts, which is of the model as it was when it read them:
-after a change of its weights, read again.
-"""
+"""What a model made of texts without some items: several audits delete the same ones."""
 
 from __future__ import annotations
-
-from contextlib import suppress
-from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.kept_values import KeptValues
 
 _MOST_BYTES = 2**25  # of keys, per record: some 500,000 sets of words of texts of 500 words
 
@@ -49,20 +43,15 @@ class KnownReadings:
         self._keys, self._values = together[order], torch.cat([before, values])[order]
 
 
-_READINGS: WeakKeyDictionary[Record, list[tuple[ReferenceType[AttentionModel], KnownReadings]]] = (
-    WeakKeyDictionary()
-)
+_READINGS: KeptValues[KnownReadings] = KeptValues()
 
 
 def known_readings(model: AttentionModel, record: Record) -> KnownReadings:
     """Return what this model is known to make of the record's texts without some items."""
-    kept = _READINGS.setdefault(record, [])
-    for owner, readings in kept:
-        if owner() is model:
-            return readings
-    readings = KnownReadings()
-    with suppress(TypeError):  # a class without weak references: nothing is kept
-        kept.append((ref(model), readings))
+    readings = _READINGS.find(model, record)
+    if readings is None:
+        readings = KnownReadings()
+        _READINGS.keep(model, record, readings)
     return readings
 
 

@@ -5,20 +5,14 @@ This is in `core` because models, laws and measures all need it, and measures ne
 
 from __future__ import annotations
 
-from contextlib import suppress
-from weakref import ReferenceType, WeakKeyDictionary, ref
-
 import torch
 from torch import Tensor
 
 from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.kept_values import KeptValues
 from attnaudit.core.memory_budget import texts_at_once
 
-# Kept as long as the record: a measure and several audits use the same logits. Models are compared
-# by identity; one that is gone matches nothing, even if another has its address.
-_LOGITS: WeakKeyDictionary[Record, list[tuple[ReferenceType[AttentionModel], Tensor]]] = (
-    WeakKeyDictionary()
-)
+_LOGITS: KeptValues[Tensor] = KeptValues()
 
 
 @torch.no_grad()
@@ -33,17 +27,13 @@ def leave_out(model: AttentionModel, record: Record) -> Tensor:
         return known
     own = getattr(model, "leave_out", None)
     logits = own(record) if own is not None else leave_out_by_reading(model, record)
-    with suppress(TypeError):  # a class without weak references: computed every time
-        _LOGITS.setdefault(record, []).append((ref(model), logits))
+    _LOGITS.keep(model, record, logits)
     return logits
 
 
 def known_leave_out(model: AttentionModel, record: Record) -> Tensor | None:
     """The logits of `leave_out` if they have been computed, and None otherwise."""
-    for owner, logits in _LOGITS.get(record, []):
-        if owner() is model:
-            return logits
-    return None
+    return _LOGITS.find(model, record)
 
 
 def leave_out_by_reading(model: AttentionModel, record: Record) -> Tensor:
