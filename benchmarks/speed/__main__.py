@@ -59,7 +59,9 @@ def _described(machine: Machine, device: torch.device) -> str:
     return (
         f"{platform.processor() or platform.machine()}, {device}, torch {torch.__version__}, one "
         f"thread: {machine.operations / 1e9:.0f}·10⁹ operations/s of matrix products, "
-        f"{machine.functions / 1e9:.2f}·10⁹ tanh/s, {machine.bytes / 1e9:.1f} GB/s of copies.\n"
+        f"{machine.functions / 1e9:.2f}·10⁹ tanh/s, {machine.bytes / 1e9:.1f} GB/s of copies, "
+        f"{machine.draws / 1e6:.0f}·10⁶ random integers/s, {machine.sorts / 1e6:.0f}·10⁶ "
+        "sorted/s.\n"
         "Seconds of processor time on one thread, the least of some repeats; `cores`: ratio of "
         "wall times on all cores; `from it`: ours over the limit."
     )
@@ -76,7 +78,7 @@ def line(outcome: Outcome) -> str:
     return (
         f"{row.name:48} {outcome.ours.least:9.3f} {outcome.theirs.least:9.3f} "
         f"{outcome.ratio:7.1f} {shown(row.least, '5.0f')} {shown(outcome.wall_ratio, '7.1f')} "
-        f"{shown(outcome.limit, '9.4f')} {shown(outcome.from_limit, '7.1f')} {spreads:>11} "
+        f"{shown(outcome.limit, '9.2g')} {shown(outcome.from_limit, '7.1f')} {spreads:>11} "
         f"{outcome.difference:8.0e}{'' if outcome.equal else ' DIFFERENT'}"
     )
 

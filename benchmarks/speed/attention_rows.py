@@ -200,6 +200,7 @@ def furthest_row(data: Corpus, device: torch.device, classes: int) -> Row:
         400.0 if classes == 2 else 20.0,
         below,
         tolerance=1e-4,
+        needed=limits.furthest(data.lengths),
     )
 
 
@@ -255,4 +256,5 @@ def battery_row(data: Corpus, device: torch.device) -> Row:
         # Scores that differ by rounding may be tied on one side only: the mean is compared.
         lambda a, b: abs(float(torch.stack(a).nanmean()) - float(torch.stack(b).nanmean())),
         tolerance=2e-3,
+        needed=limits.battery(model, data.lengths, 2),
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 import transformers
+from benchmarks.speed import limits
 from benchmarks.speed.measure_rows import records
 from benchmarks.speed.row import Numbers, Row
 from benchmarks.speed.setting import Corpus, trained
@@ -61,12 +62,15 @@ def ablation_row(data: Corpus, device: torch.device, texts: int) -> Row:
         return numbers
 
     best = fastest(by_captum, _PER_EVALUATION, device)
+    tokens = [int(row.sum()) for batch in batches for row in batch.mask]
+    readings = [length for length in tokens for _ in range(length - 1)]  # whole, without each word
     return Row(
         f"leave-one-out by mask token, transformer, {data.name}",
         f"Captum FeatureAblation, {best} at once",
         ours,
         lambda: by_captum(best),
         tolerance=1e-4,
+        needed=limits.transformer(network.config, readings),
     )
 
 
@@ -140,6 +144,7 @@ def integrated_gradients_row(data: Corpus, device: torch.device) -> Row:
         f"Captum alone, {best} steps at once",
         ours,
         lambda: by_captum(best),
+        needed=limits.integrated_gradients(model, fewer.lengths),
     )
 
 
@@ -152,7 +157,13 @@ def sparsemax_row(device: torch.device) -> Row:
     def ours() -> Numbers:
         return [Sparsemax()(scores, mask)]
 
-    return Row("sparsemax with a mask", "entmax alone", ours, lambda: [sparsemax(scores, dim=-1)])
+    return Row(
+        "sparsemax with a mask",
+        "entmax alone",
+        ours,
+        lambda: [sparsemax(scores, dim=-1)],
+        needed=limits.sparsemax(*scores.shape),
+    )
 
 
 def library_rows(data: Corpus, device: torch.device, texts: int) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""What each row cannot do without: operations of matrix products, functions, bytes.
+"""What each row cannot do without: matrix products, functions, bytes, random numbers, sorting.
 
 n words make T = n + 2 tokens. Sizes are those of the model: E embedding, H hidden (both
 directions), A of the scorer, C classes.
@@ -50,16 +50,38 @@ def leave_one_out(model: Any, lengths: Sequence[int]) -> Needed:
     return total
 
 
-def gradients(model: Any, lengths: Sequence[int], *, backward: int = 2) -> Needed:
+def gradients(model: Any, lengths: Sequence[int], *, backward: int = 2, forward: int = 1) -> Needed:
     """One pass forwards, and `backward` backwards without gradients of the weights."""
     inner, hidden = model.scorer.item.weight.shape
     tokens = sum(words + 2 for words in lengths)
-    passes = 1 + backward
+    passes = forward + backward
     total = Needed()
     for _ in range(passes):
         total += _cells(model, 2 * tokens)
         total += Needed(2 * tokens * hidden * inner)
-    return total + Needed(functions=tokens * (5 * hidden + inner))
+    return total + Needed(functions=forward * tokens * (5 * hidden + inner))
+
+
+def integrated_gradients(model: Any, lengths: Sequence[int], steps: int = 50) -> Needed:
+    """A pass in both directions at every step."""
+    return gradients(model, lengths, backward=1) * steps
+
+
+def battery(model: Any, lengths: Sequence[int], classes: int) -> Needed:
+    """Leave-one-out, whose first reading serves all, and a pass back; then what tests need."""
+    read_again = gradients(model, lengths, backward=1, forward=0)
+    tests = permutation(lengths, classes) + ranks(lengths, 2) + furthest(lengths)
+    return leave_one_out(model, lengths) + read_again + tests
+
+
+def transformer(config: Any, readings: Sequence[int]) -> Needed:
+    """Readings of so many tokens each: the four projections, two sums over tokens, feed-forward."""
+    size, inner = config.hidden_size, config.intermediate_size
+    per_layer = sum(
+        2 * tokens * (4 * size * size + 2 * size * inner) + 4 * tokens * tokens * size
+        for tokens in readings
+    )
+    return Needed(operations=config.num_hidden_layers * per_layer)
 
 
 def training(model: Any, lengths: Sequence[int], batches: int) -> Needed:
@@ -77,19 +99,34 @@ def training(model: Any, lengths: Sequence[int], batches: int) -> Needed:
 
 
 def permutation(lengths: Sequence[int], classes: int, draws: int = 100) -> Needed:
-    """Random numbers written once, sorted once (read and written), and products with readouts."""
+    """A random number per weight, sorted, and the products of weights with readouts."""
     numbers = draws * sum(lengths)
-    return Needed(operations=2 * numbers * classes, bytes=numbers * (8 + 8 + 8 + 4 + 4))
+    return Needed(2 * numbers * classes, bytes=numbers * 2 * _FLOAT, draws=numbers, sorts=numbers)
 
 
 def ranks(lengths: Sequence[int], comparisons: int = 1) -> Needed:
-    """Both scores and their orders, read and written once."""
-    return Needed(bytes=comparisons * sum(lengths) * (8 + 8) * 2 * 2)
+    """Two lists of scores per text, each sorted: the second in the order of the first."""
+    return Needed(sorts=2 * comparisons * sum(lengths))
 
 
 def removal(lengths: Sequence[int], classes: int, rankings: int) -> Needed:
-    """Readouts in the order of each ranking, and their sums, read and written once."""
-    return Needed(bytes=rankings * sum(lengths) * (classes + 1) * 8 * 4)
+    """Each ranking sorted, and sums of the readouts in its order, read and written once."""
+    words = rankings * sum(lengths)
+    return Needed(bytes=words * (classes + 1) * 8 * 2, sorts=words)
+
+
+def furthest(lengths: Sequence[int]) -> Needed:
+    """Readouts sorted, and the JSD of one attention: three terms x log x per item.
+
+    That is less than a proof that no other is further can do with, above all with many classes.
+    """
+    items = sum(words + 2 for words in lengths)
+    return Needed(functions=3 * items, sorts=items)
+
+
+def sparsemax(rows: int, scores: int) -> Needed:
+    """Scores read and weights written."""
+    return Needed(bytes=rows * scores * 2 * _FLOAT)
 
 
 def _cells(model: Any, steps: int, *, with_state: bool = True) -> Needed:
