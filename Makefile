@@ -23,9 +23,10 @@ TEST_PROCESSES := $(shell $(PYTHON) -c "import os; \
 PYTEST := $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
 
 # What `make lint` checks runs next to the tests; its output follows theirs, and either may fail.
+# The scripts of the page are checked by a test, and so not a second time here.
 define TEST_AND_LINT
 @mkdir -p build; trap 'kill 0' INT; \
-{ $(LINT); } >build/lint.log 2>&1 & lint=$$!; \
+{ $(LINT_PYTHON); } >build/lint.log 2>&1 & lint=$$!; \
 echo '$(1)'; $(1); tests=$$?; \
 wait $$lint; checks=$$?; echo; cat build/lint.log; \
 [ $$checks = 0 ] || echo "The checks of make lint failed: see the lines above."; \
@@ -48,7 +49,8 @@ test-lowest: .venv-lowest/.ready
 	.venv-lowest/bin/pip install --quiet --constraint constraints-lowest.txt --editable ".[dev]"
 	touch $@
 
-LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && \
+LINT_PYTHON = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+LINT = $(LINT_PYTHON) && \
 	if [ -f $(NODE) ] && command -v npm >/dev/null; then npm run --silent check; \
 	else echo "Skipped: the JavaScript checks (Prettier, TypeScript) need npm and its registry."; fi
 
