@@ -8,7 +8,6 @@ import random
 import re
 import shutil
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +53,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copies(runs: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(runs, tmp_path / "runs"))
-
-
-@pytest.fixture(autouse=True)
-def _small_heap() -> Iterator[None]:
-    """Garbage is looked for only in what a test makes: in all that is loaded, it takes long."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 class Reader:
