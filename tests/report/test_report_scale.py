@@ -35,6 +35,7 @@ from attnaudit.statistics import kendall
 from attnaudit.training import correlate
 from finished_runs import altered, edit_run, finished
 
+pytestmark = pytest.mark.usefixtures("small_heap")
 RUNS = 14  # more than the twelve from which a page says less of each
 
 
