@@ -18,9 +18,13 @@ torch.set_num_threads(1)
 
 
 def pytest_collection_finish() -> None:
-    """Modules and tests stay to the end, so that no search for garbage needs to pass over them."""
+    """Modules and tests stay to the end, so that no search for garbage needs to pass over them.
+
+    The tests make many small objects and little garbage in cycles: it is looked for seldom.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -35,6 +39,15 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def _same_draws() -> None:
     """Which tests ran before in this process must not change what a test draws."""
     torch.manual_seed(0)
+
+
+@pytest.fixture
+def small_heap() -> None:
+    """Garbage is looked for only in what a test makes: in all that is loaded, it takes long.
+
+    What is there now stays to the end; `gc.unfreeze` would give back all that was frozen before.
+    """
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ interpreter matters, tests use `subprocess`.
 from __future__ import annotations
 
 import atexit
+import faulthandler
+import logging
 import multiprocessing
 import os
 import runpy
@@ -17,6 +19,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -45,13 +48,24 @@ def _output_folder() -> TemporaryDirectory[str]:
 
 
 def load_in_server(patch: Callable[[object, str, object], None]) -> None:
-    """Let the server load the libraries when it starts; patch: as of `pytest.MonkeyPatch`."""
+    """Let the server have the libraries; patch: as of `pytest.MonkeyPatch`.
+
+    Before the first test of many files, this process has loaded most of them: the server is forked
+    from it, before a test changes anything. Otherwise it loads them when it is first needed.
+    """
     set_preload = forkserver.set_forkserver_preload
 
     def with_libraries(modules: list[str]) -> None:
         set_preload([*LIBRARIES, *modules])
 
     patch(forkserver, "set_forkserver_preload", with_libraries)
+    if sys.platform == "linux" and sys.modules.keys() >= {*LIBRARIES[:4], "transformers"}:
+        with_libraries([])
+        util.spawnv_passfds = _fork_server_of_tests  # type: ignore[attr-defined]
+        try:
+            forkserver.ensure_running()
+        finally:
+            util.spawnv_passfds = _new_interpreter  # type: ignore[attr-defined]
 
 
 class LoadedCommand:
@@ -162,7 +176,29 @@ def _run(
 _new_interpreter = util.spawnv_passfds  # type: ignore[attr-defined]
 
 
-def _fork_server(path: bytes, arguments: list[str], descriptors: list[int]) -> int:
+def _fork_server_of_tests(path: bytes, arguments: list[str], descriptors: list[int]) -> int:
+    """A server with the libraries of the test process, and nothing that pytest has set up."""
+    return _fork_server(path, arguments, descriptors, forget=_forget_pytest)
+
+
+def _forget_pytest() -> None:
+    faulthandler.disable()  # its file is closed
+    logging.getLogger().handlers.clear()
+    warnings.resetwarnings()
+    for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+        warnings.simplefilter("ignore", kind)  # as in a new interpreter
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False)
+        for number in range(3)
+    )
+
+
+def _fork_server(
+    path: bytes,
+    arguments: list[str],
+    descriptors: list[int],
+    forget: Callable[[], None] = lambda: None,
+) -> int:
     """A server for the workers of a command: in its session, with the libraries of the command."""
     if "multiprocessing.forkserver" not in str(arguments[-1]):
         return int(_new_interpreter(path, arguments, descriptors))
@@ -176,6 +212,7 @@ def _fork_server(path: bytes, arguments: list[str], descriptors: list[int]) -> i
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         forkserver._forkserver.__init__()  # type: ignore[attr-defined]
+        forget()
         exec(arguments[-1], {})
     finally:
         os._exit(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -69,6 +70,7 @@ def test_the_logits_are_computed_once_per_model_and_record() -> None:
     assert [len(model.calls) for model in (one, other)] == [2, 2]  # type: ignore[attr-defined]
 
 
+@pytest.mark.usefixtures("small_heap")
 def test_a_new_model_at_the_address_of_an_old_one_gets_its_own_logits() -> None:
     record = Glass("oracle").read(glass_batch(2))
     for number in range(8):

@@ -65,7 +65,7 @@ def test_values_and_errors_are_the_same_everywhere(workers: MakeWorkers) -> None
 
 
 @pytest.mark.parametrize(
-    ("where", "count", "limit"), [("here", 5000, 1), ("processes", 5000, 2), ("dask", 1000, 100)]
+    ("where", "count", "limit"), [("here", 5000, 1), ("processes", 1000, 2), ("dask", 300, 100)]
 )
 def test_few_tasks_are_taken_at_a_time(workers: MakeWorkers, count: int, limit: int) -> None:
     taken = returned = most = 0

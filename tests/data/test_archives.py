@@ -589,3 +589,12 @@ def test_a_real_bomb_of_zeros_is_stopped_in_little_memory(tmp_path: Path, kind: 
 
 def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def test_an_error_in_words_of_the_stream_below_is_passed_on_as_it_is() -> None:
+    class Below(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            raise InputError("said below")
+
+    with pytest.raises(InputError, match=r"^said below$"):
+        streams.guarded(Below(), "above", None).read()

@@ -31,6 +31,17 @@ def _archive() -> Path:
     return next((data_folder() / "20news").glob("20news-bydate.tar*"))
 
 
+@pytest.fixture(scope="module")
+def posts() -> dict[str, bytes]:
+    """Every file of the archive by its name, read by the standard library alone."""
+    with tarfile.open(_archive(), "r|*") as archive:
+        return {
+            member.name: data.read()
+            for member in archive
+            if (data := archive.extractfile(member)) is not None
+        }
+
+
 def test_posts_as_the_released_notebook_splits_them() -> None:
     pytest.importorskip("spacy")
     splits = load("newsgroups:tokeniser=spacy")
@@ -42,7 +53,9 @@ def test_posts_as_the_released_notebook_splits_them() -> None:
     assert splits.classes == ("rec.sport.baseball", "rec.sport.hockey")
 
 
-def test_the_split_is_the_one_scikit_learn_leads_to(tmp_path: Path) -> None:
+def test_the_split_is_the_one_scikit_learn_leads_to(
+    posts: dict[str, bytes], tmp_path: Path
+) -> None:
     """The second way: empty files of all 20 groups, loaded and shuffled as its fetcher does."""
     from sklearn.datasets import load_files
     from sklearn.model_selection import train_test_split
@@ -50,12 +63,10 @@ def test_the_split_is_the_one_scikit_learn_leads_to(tmp_path: Path) -> None:
     splits = load("newsgroups:tokeniser=regex,more_than=null,fewer_than=null")
     kept = {each.example_id for part in (splits.train, splits.dev, splits.test) for each in part}
     assert len(kept) == 1_933
-    with tarfile.open(_archive()) as archive:
-        for member in archive:
-            if member.isfile():
-                path = tmp_path / member.name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.touch()
+    for folder in {name.rpartition("/")[0] for name in posts}:
+        (tmp_path / folder).mkdir(parents=True)
+    for name in posts:
+        (tmp_path / name).touch()
     names: list[str] = []
     for part in ("train", "test"):
         found = load_files(tmp_path / f"20news-bydate-{part}", load_content=False)
@@ -63,12 +74,12 @@ def test_the_split_is_the_one_scikit_learn_leads_to(tmp_path: Path) -> None:
     order = np.arange(len(names))
     np.random.RandomState(42).shuffle(order)
     names = [names[at] for at in order if names[at] in kept]
-    posts = [name for name in names if "baseball" in name] + [
+    sport = [name for name in names if "baseball" in name] + [
         name for name in names if "hockey" in name
     ]
-    labels = {name: int("hockey" in name) for name in posts}
+    labels = {name: int("hockey" in name) for name in sport}
     rest, test = train_test_split(
-        posts, stratify=[labels[name] for name in posts], test_size=0.2, random_state=13478
+        sport, stratify=[labels[name] for name in sport], test_size=0.2, random_state=13478
     )
     train, dev = train_test_split(
         rest, stratify=[labels[name] for name in rest], test_size=0.2, random_state=13478
@@ -110,21 +121,13 @@ def test_all_groups_have_the_sizes_that_are_known() -> None:
     assert len(splits.classes) == 20
 
 
-def test_every_post_is_cleaned_as_scikit_learn_does() -> None:
+def test_every_post_is_cleaned_as_scikit_learn_does(posts: dict[str, bytes]) -> None:
     module = pytest.importorskip("sklearn.datasets._twenty_newsgroups")
-    count = 0
-    with tarfile.open(_archive()) as archive:
-        for member in archive:
-            data = archive.extractfile(member)
-            if data is None:
-                continue
-            post = data.read().decode("latin-1")
-            theirs = module.strip_newsgroup_footer(module.strip_newsgroup_header(post))
-            assert own_words(post).split() == module.strip_newsgroup_quoting(theirs).split(), (
-                member.name
-            )
-            count += 1
-    assert count == 18_846
+    assert len(posts) == 18_846
+    for name, data in posts.items():
+        post = data.decode("latin-1")
+        theirs = module.strip_newsgroup_footer(module.strip_newsgroup_header(post))
+        assert own_words(post).split() == module.strip_newsgroup_quoting(theirs).split(), name
 
 
 def test_news_of_world_and_business() -> None:

@@ -67,6 +67,7 @@ def test_rows_of_a_file_are_read_into_the_spool(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.usefixtures("small_heap")
 def test_the_file_goes_with_the_texts() -> None:
     spool = TextSpool(in_memory=0)
     kept = spool.keep("text")

@@ -8,7 +8,6 @@ import random
 import re
 import shutil
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,7 @@ from attnaudit.statistics import kendall
 from attnaudit.training import correlate
 from finished_runs import altered, edit_run, finished
 
+pytestmark = pytest.mark.usefixtures("small_heap")
 RUNS = 14  # more than the twelve from which a page says less of each
 
 
@@ -54,14 +54,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copies(runs: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(runs, tmp_path / "runs"))
-
-
-@pytest.fixture(autouse=True)
-def _small_heap() -> Iterator[None]:
-    """Garbage is looked for only in what a test makes: in all that is loaded, it takes long."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 class Reader:

@@ -48,20 +48,29 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
     return folder, data
 
 
+@pytest.fixture(scope="module")
+def few(inputs: Inputs) -> Inputs:
+    """The first eight of the questions."""
+    folder, data = inputs
+    path = data.with_name("few.jsonl")
+    path.write_text("".join(data.read_text(encoding="utf-8").splitlines(True)[:8]), "utf-8")
+    return folder, path
+
+
 def cited(inputs: Inputs, out: Path, **options: Any) -> bytes:
     cite_files(*inputs, out=out, **{"choose": 2, "tokens_per_shard": 30, **options})
     return (out / "values.parquet").read_bytes() + (out / "examples.parquet").read_bytes()
 
 
 def test_processes_and_a_cluster_give_the_bytes_of_one_process(
-    inputs: Inputs, cluster: DaskCluster, tmp_path: Path
+    few: Inputs, cluster: DaskCluster, tmp_path: Path
 ) -> None:
-    alone = cited(inputs, tmp_path / "alone")
-    assert cited(inputs, tmp_path / "two", workers=Workers(2, threads=1)) == alone
+    alone = cited(few, tmp_path / "alone")
+    assert cited(few, tmp_path / "two", workers=Workers(2, threads=1)) == alone
     on_cluster = Workers(scheduler=cluster.address, threads=1)
-    assert cited(inputs, tmp_path / "cluster", workers=on_cluster) == alone
+    assert cited(few, tmp_path / "cluster", workers=on_cluster) == alone
     assert not list(tmp_path.glob("*.parts"))
-    assert cited(inputs, tmp_path / "other", seed=1) != alone
+    assert cited(few, tmp_path / "other", seed=1) != alone
 
 
 def test_two_processes_audit_both_levels_with_the_bytes_of_one(

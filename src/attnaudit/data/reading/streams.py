@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import struct
 import tarfile
 import zipfile
@@ -28,6 +29,7 @@ _OPENERS: dict[str, Callable[..., Any]] = {
     ".bz2": bz2.open,
     ".tbz2": bz2.open,
 }
+_ENDING = re.compile("|".join(map(re.escape, _OPENERS)))
 # What archive libraries raise on damage; an encrypted zip is a RuntimeError, a bad name or date in
 # it a ValueError.
 _DAMAGE = (
@@ -52,11 +54,15 @@ def damage_as_input_error(where: str) -> Iterator[None]:
     except InputError:
         raise
     except _DAMAGE as error:
-        reason = str(error) or type(error).__name__
-        raise InputError(
-            f"{printable(where)}: damaged, cut short or unreadable ({printable(reason)}). "
-            "Download the file again."
-        ) from error
+        raise _input_error(where, error) from error
+
+
+def _input_error(where: str, error: Exception) -> InputError:
+    reason = str(error) or type(error).__name__
+    return InputError(
+        f"{printable(where)}: damaged, cut short or unreadable ({printable(reason)}). "
+        "Download the file again."
+    )
 
 
 class Allowance:
@@ -87,8 +93,12 @@ class _GuardedStream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        with damage_as_input_error(self.where):
+        try:  # `damage_as_input_error` would take longer than most reads
             data = self.stream.read(len(buffer))
+        except InputError:
+            raise
+        except _DAMAGE as error:
+            raise _input_error(self.where, error) from error
         buffer[: len(data)] = data
         if self.allowance is not None:
             self.allowance.spend(len(data))
@@ -124,7 +134,7 @@ def first_bytes(stream: IO[bytes], count: int) -> io.BufferedReader:
 
 def decompressed(name: str, stream: IO[bytes], where: str, allowance: Allowance) -> IO[bytes]:
     """The stream, decompressed if the ending of the name says so."""
-    opener = _OPENERS.get(PurePosixPath(name).suffix)
+    opener = _OPENERS.get(PurePosixPath(name).suffix) if _ENDING.search(name) else None
     raw = guarded(stream, where, None)
     if opener is None:
         return raw
@@ -141,5 +151,7 @@ def printable(name: str) -> str:
 
 def uncompressed_name(name: str) -> str:
     """A path without the ending of a compressed file."""
+    if not _ENDING.search(name):  # many thousand members of an archive: without a Path each
+        return name
     path = PurePosixPath(name)
     return str(path.with_suffix("")) if path.suffix in _OPENERS else name
