@@ -160,3 +160,12 @@ def test_diverging_training_is_reported_in_words() -> None:
         model.output.context.weight.fill_(float("inf"))
     with pytest.raises(InputError, match="Training diverged in epoch 1"):
         fit(model, splits, vocabulary, Recipe(epochs=1), show_progress=False)
+
+
+def test_a_last_step_too_far_is_reported_in_words() -> None:
+    splits = load(SMALL)
+    vocabulary = Vocabulary.build(splits.train)
+    model = build(Architecture(embedding=4), words=len(vocabulary), classes=2, with_query=False)
+    recipe = Recipe(epochs=1, batch_size=len(splits.train), learning_rate=1e38)  # one step
+    with pytest.raises(InputError, match=r"the loss is 0\.\d+, and \d+ of \d+ predictions on dev"):
+        fit(model, splits, vocabulary, recipe, show_progress=False)

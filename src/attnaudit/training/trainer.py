@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -78,15 +79,14 @@ def fit(
             per_batch = train_epoch(model, batches, optimiser, objective, device=device)
             total = sum(loss * len(group) for loss, group in zip(per_batch, groups, strict=True))
             losses.append(total / len(splits.train))
-            if not torch.isfinite(torch.tensor(losses[-1])):
+            labels, probs = predictions(model, splits.dev, vocabulary, len(splits.classes))
+            if not (math.isfinite(losses[-1]) and probs.isfinite().all()):
                 raise InputError(
-                    f"Training diverged in epoch {epoch + 1}: the loss is {losses[-1]}. "
-                    "Lower the learning rate."
+                    f"Training diverged in epoch {epoch + 1}: the loss is {losses[-1]}, and "
+                    f"{int((~probs.isfinite()).any(1).sum())} of {len(probs)} predictions on dev "
+                    "are not finite. Lower the learning rate."
                 )
-            name, score = selection_score(
-                *predictions(model, splits.dev, vocabulary, len(splits.classes)),
-                wanted=recipe.select,
-            )
+            name, score = selection_score(labels, probs, wanted=recipe.select)
             scores.append(score)
             if keep == "last" or score >= max(scores):
                 best = copy.deepcopy(model.state_dict())
