@@ -6,6 +6,7 @@ Parsed corpora go to a folder of the test run. Worker processes are forked with 
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,7 @@ from dask_cluster import DaskCluster, dask_cluster
 from loaded_process import load_in_server
 
 torch.set_num_threads(1)
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # of the commands that tests start
 
 
 def pytest_collection_finish() -> None:
