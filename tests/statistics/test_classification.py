@@ -43,10 +43,12 @@ def test_scores_are_those_of_scikit_learn() -> None:
             assert performance(labels, probs) == pytest.approx(expected, rel=1e-14, abs=0)
 
 
-def test_a_probability_that_is_undefined_makes_roc_auc_so() -> None:
+def test_a_probability_that_is_undefined_makes_all_scores_so() -> None:
     probs = TWO.clone()
     probs[0] = torch.nan
-    assert math.isnan(performance(torch.tensor([0, 0, 1, 1]), probs)["roc_auc"])
+    scores = performance(torch.tensor([0, 0, 1, 1]), probs)
+    assert set(scores) == {"accuracy", "f1", "roc_auc"}
+    assert all(math.isnan(score) for score in scores.values())
 
 
 def test_one_class_among_the_labels_has_no_roc_auc() -> None:

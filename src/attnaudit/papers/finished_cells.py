@@ -70,7 +70,11 @@ class FinishedRun:
     def line(
         self, audit: str, metric: str, measure: str = "", group: str = "all"
     ) -> dict[str, float]:
-        """A mean with interval, floor, ceiling, sd, nan_share and count; NaN if it is not there."""
+        """A mean with interval, floor, ceiling, sd, nan_share and count; NaN if it is not there.
+
+        The count is that of the whole test split, on which published numbers are, also if only a
+        sample of it was audited.
+        """
         frame = self.results.summaries
         lines = frame[
             (frame["audit"] == audit)
@@ -81,7 +85,9 @@ class FinishedRun:
         if not len(lines):
             return dict.fromkeys(_SUMMARISED, float("nan"))
         values = one_line_per_metric(lines).iloc[0]
-        return {name: float(values[name]) for name in _SUMMARISED}
+        line = {name: float(values[name]) for name in _SUMMARISED}
+        share = len(self.results.columns.examples) / self.details["data"]["sizes"]["test"]
+        return {**line, "count": round(line["count"] / share)}
 
     def column(self, audit: str, metric: str, measure: str = "") -> pd.Series:
         """A value per text, by its id; NaN where it is undefined."""

@@ -67,7 +67,7 @@ class Number:
     keys : what it is of: encoder, measure, predicted_class, …
     low, high : its interval over texts, if there is one.
     floor, ceiling : what chance and the best possible would give.
-    texts : how many it was measured on.
+    texts : of the test split that have it.
     claim : the range in which a claim of the paper has it.
     """
 

@@ -16,7 +16,7 @@ def performance(labels: Tensor, probs: Tensor) -> dict[str, float]:
     """Accuracy, F1 and, for two classes, ROC-AUC of probs (B,C) against labels (B,).
 
     F1 is that of class 1 for two classes, and the macro average, over the classes that are labels
-    or predictions, for more. ROC-AUC is NaN if a probability is.
+    or predictions, for more. All are NaN if a probability is.
     """
     truth, predicted = labels.numpy(), probs.argmax(-1).numpy()
     two = probs.shape[1] == 2
@@ -26,7 +26,7 @@ def performance(labels: Tensor, probs: Tensor) -> dict[str, float]:
     positive = truth == 1
     if two and positive.any() and not positive.all():
         scores["roc_auc"] = _roc_auc(positive, probs[:, 1].numpy())
-    return scores
+    return dict.fromkeys(scores, math.nan) if bool(probs.isnan().any()) else scores
 
 
 def _f1(truth: np.ndarray, predicted: np.ndarray) -> float:
@@ -37,8 +37,6 @@ def _f1(truth: np.ndarray, predicted: np.ndarray) -> float:
 
 def _roc_auc(truth: np.ndarray, scores: np.ndarray) -> float:
     """The share of pairs of a positive and a negative in the right order, ties counting half."""
-    if np.isnan(scores).any():
-        return math.nan
     negatives = np.sort(scores[~truth])
     below, up_to = (np.searchsorted(negatives, scores[truth], side) for side in ("left", "right"))
     return int(below.sum() + up_to.sum()) / (2 * len(negatives) * int(truth.sum()))

@@ -79,13 +79,9 @@ def fit(
             per_batch = train_epoch(model, batches, optimiser, objective, device=device)
             total = sum(loss * len(group) for loss, group in zip(per_batch, groups, strict=True))
             losses.append(total / len(splits.train))
+            _check_finite(epoch, losses[-1], model.parameters())
             labels, probs = predictions(model, splits.dev, vocabulary, len(splits.classes))
-            if not (math.isfinite(losses[-1]) and probs.isfinite().all()):
-                raise InputError(
-                    f"Training diverged in epoch {epoch + 1}: the loss is {losses[-1]}, and "
-                    f"{int((~probs.isfinite()).any(1).sum())} of {len(probs)} predictions on dev "
-                    "are not finite. Lower the learning rate."
-                )
+            _check_finite(epoch, losses[-1], [probs])
             name, score = selection_score(labels, probs, wanted=recipe.select)
             scores.append(score)
             if keep == "last" or score >= max(scores):
@@ -100,6 +96,15 @@ def fit(
     model.eval()
     kept = len(scores) - 1 if keep == "last" else len(scores) - 1 - scores[::-1].index(max(scores))
     return History(tuple(losses), tuple(scores), name, kept, device=str(device))
+
+
+def _check_finite(epoch: int, loss: float, numbers: Iterable[Tensor]) -> None:
+    """Stop a training that diverged: before predictions, which some projections fail to make."""
+    if not (math.isfinite(loss) and all(bool(part.isfinite().all()) for part in numbers)):
+        raise InputError(
+            f"Training diverged in epoch {epoch + 1}: the loss is {loss}, and weights or "
+            "predictions may not be finite. Lower the learning rate."
+        )
 
 
 def train_epoch(
