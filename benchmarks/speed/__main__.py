@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import torch
+from benchmarks.speed.choice import matching
 from benchmarks.speed.machine import Machine, measure_machine
 from benchmarks.speed.row import Outcome, measured
 from benchmarks.speed.rows import TEXTS, WORK, rows
@@ -31,6 +32,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--picture", type=Path, help="a PNG or SVG file")
     given = parser.parse_args()
+    matching(given.only, WORK)  # an error before anything is measured
+    if given.repeats is not None and given.repeats < 1:
+        parser.error(f"--repeats must be at least 1, got {given.repeats}")
     device = torch.device(given.device)
     torch.set_num_threads(1)
     machine = measure_machine(device)
@@ -59,8 +63,8 @@ def _described(machine: Machine, device: torch.device) -> str:
     return (
         f"{platform.processor() or platform.machine()}, {device}, torch {torch.__version__}, one "
         f"thread: {machine.operations / 1e9:.0f}·10⁹ operations/s of matrix products, "
-        f"{machine.functions / 1e9:.2f}·10⁹ tanh/s, {machine.bytes / 1e9:.1f} GB/s of copies, "
-        f"{machine.draws / 1e6:.0f}·10⁶ random integers/s, {machine.sorts / 1e6:.0f}·10⁶ "
+        f"{machine.functions / 1e9:.1f}·10⁹ σ/s, {machine.bytes / 1e9:.0f} GB/s of copies in "
+        f"the cache, {machine.draws / 1e6:.0f}·10⁶ random integers/s, {machine.sorts / 1e6:.0f}·10⁶ "
         "sorted/s.\n"
         "Seconds of processor time on one thread, the least of some repeats; `cores`: ratio of "
         "wall times on all cores; `from it`: ours over the limit."

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from benchmarks.speed.choice import matching
 from benchmarks.speed.setting import EMBEDDING, Corpus, corpus
 from benchmarks.speed.timing import processor_seconds
 
@@ -99,11 +100,11 @@ def main() -> None:
     given = parser.parse_args()
     lines: list[dict[str, Any]] = []
     print(f"{'by':>8} {'size':>6} {'seconds':>9} {'exponent':>9} {'peak MB':>8}")
-    for name, (work, sizes, repeats) in SIZES.items():
+    for name in matching(given.only, SIZES):
+        work, sizes, repeats = SIZES[name]
         before: tuple[int, float] | None = None
-        if given.only in name:
-            work(2)  # imports, and reads what it needs
-        for size in sizes if given.only in name else ():
+        work(2)  # imports, and reads what it needs
+        for size in sizes:
             _, seconds = processor_seconds(partial(work, size), repeats, torch.device("cpu"))
             exponent = math.nan
             if before is not None:

@@ -99,5 +99,5 @@ def gradient_rows(data: Corpus, device: torch.device) -> Iterator[Row]:
         "one pass per 32 texts",
         lambda: of_measures(model, batches, ("gradient",)),
         lambda: of_reference(released, plain_batches, {"gradient": reference.gradient}),
-        needed=limits.gradients(model, data.lengths, backward=1),
+        needed=limits.gradients(model, data.lengths, backward=1, through_attention=0),
     )

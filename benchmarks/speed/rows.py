@@ -7,6 +7,7 @@ from functools import cache
 
 import torch
 from benchmarks.speed import attention_rows, library_rows, measure_rows, training_rows
+from benchmarks.speed.choice import matching
 from benchmarks.speed.row import Row
 from benchmarks.speed.setting import Corpus, corpus
 
@@ -31,9 +32,8 @@ def rows(only: str, corpora: list[str], device: torch.device, *, quick: bool) ->
     """The rows whose work holds the word `only`."""
     for name in corpora:
         texts, epoch = TEXTS[name][quick], TRAINING[name][quick]
-        for work in WORK:
-            if only in work:
-                yield from _MAKERS[work](_corpus(name, texts), device, epoch)
+        for work in matching(only, WORK):
+            yield from _MAKERS[work](_corpus(name, texts), device, epoch)
 
 
 @cache
