@@ -64,8 +64,8 @@ def _described(machine: Machine, device: torch.device) -> str:
         f"{platform.processor() or platform.machine()}, {device}, torch {torch.__version__}, one "
         f"thread: {machine.operations / 1e9:.0f}·10⁹ operations/s of matrix products, "
         f"{machine.functions / 1e9:.1f}·10⁹ σ/s, {machine.bytes / 1e9:.0f} GB/s of copies in "
-        f"the cache, {machine.draws / 1e6:.0f}·10⁶ random integers/s, {machine.sorts / 1e6:.0f}·10⁶ "
-        "sorted/s.\n"
+        f"the cache, {machine.draws / 1e6:.0f}·10⁶ random integers/s, "
+        f"{machine.sorts / 1e6:.0f}·10⁶ sorted/s.\n"
         "Seconds of processor time on one thread, the least of some repeats; `cores`: ratio of "
         "wall times on all cores; `from it`: ours over the limit."
     )
