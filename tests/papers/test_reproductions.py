@@ -76,6 +76,18 @@ def test_the_list_has_every_item_with_needs_cost_and_data(tmp_path: Path) -> Non
             assert f"  {name} " in printed.output
     assert "missing: sst" in printed.output
     assert "on what is here" not in printed.output
+    of_one = CliRunner().invoke(app, ["reproduce", "meister_2021", "--list"])
+    assert "figure3" in of_one.output
+    assert "wen_2022" not in of_one.output
+
+
+def test_a_missing_corpus_that_is_named_is_an_error_before_any_work(tmp_path: Path) -> None:
+    chosen = {"datasets": ["keyword", "yelp"], "data_dir": tmp_path, "out": tmp_path / "out"}
+    with pytest.raises(InputError, match="The corpus 'yelp' is not in"):
+        reproduce("serrano_smith_2019", "table2", **chosen)
+    assert not (tmp_path / "out").exists()
+    made = reproduce("serrano_smith_2019", "table2", grid_file=tmp_path / "grid.toml", **chosen)
+    assert made.grid == tmp_path / "grid.toml"  # for another machine
 
 
 def test_the_cost_is_of_the_corpora_that_are_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,7 +67,7 @@ def test_the_same_seed_gives_bit_identical_values(folder: Path, tmp_path: Path) 
 
 
 def test_a_folder_of_runs_in_place_of_a_run_is_named_with_one_of_them(folder: Path) -> None:
-    with pytest.raises(InputError, match=rf"1 finished\. Give one of them, such as {folder}\."):
+    with pytest.raises(InputError, match=rf"1 finished ones\. Give one, such as {folder}\."):
         store.read_run(folder.parent)
 
 

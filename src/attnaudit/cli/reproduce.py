@@ -96,10 +96,15 @@ def reproduce(
     """
     from attnaudit.papers import item_list
     from attnaudit.papers import reproduce as make
+    from attnaudit.papers.catalogue import find_items
     from attnaudit.papers.listing import list_text
 
     if listing:
-        typer.echo(list_text(item_list(data_dir=data_dir)))
+        listed = item_list(data_dir=data_dir)
+        if paper not in (None, "all"):
+            find_items(paper, ())  # an error if there is no such paper
+            listed = listed[listed["paper"] == paper]
+        typer.echo(list_text(listed))
         return
     if paper is None:
         raise InputError("Name a paper, or all; `attnaudit reproduce --list` shows every item.")
@@ -132,7 +137,10 @@ def reproduce(
             f"{reproduction}\n" + "".join(f"Figure: {path}\n" for path in reproduction.figures)
         )
     if fast:
-        typer.echo("--fast: one epoch on tiny simulated data. The numbers mean nothing.")
+        typer.echo(
+            "--fast: one epoch on tiny simulated data, whatever --datasets, --vectors, --sample "
+            "and --epochs say. The numbers mean nothing."
+        )
     for cell in reproductions.failed:
         typer.secho(f"{cell.state}: {cell.label}: {cell.error}", fg="red", err=True)
     if reproductions.failed:

@@ -49,9 +49,9 @@ def gate(
     """A release gate: exit with code 3 if any condition holds for a finished run.
 
     A condition is about an answer on the card (verdict, needed, matters, points, only_story,
-    stable or plausible; of citations uses_sources, cites_used or follows_source; = or !=; yes,
-    partly, no or "cannot tell") or about a mean: AUDIT/METRIC or AUDIT/METRIC@MEASURE, one of
-    `= != < <= > >=`, and a number.
+    stable or plausible; of citations uses_sources, cites_used, cites_words or follows_source;
+    = or !=; yes, partly, no or "cannot tell") or about a mean: AUDIT/METRIC or
+    AUDIT/METRIC@MEASURE, one of `= != < <= > >=`, and a number.
 
     Example: `attnaudit gate runs/my-run --fail-if "matters=no"`
     """

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from attnaudit.data.corpus_info import About
 from attnaudit.data.datasets import DATASETS, data_folder, parse_choice
 from attnaudit.data.listing import about_chosen
 from attnaudit.papers.catalogue import PAPERS
@@ -21,11 +22,22 @@ SEEDS = 3
 
 def is_here(dataset: str, data_dir: Path | None) -> bool:
     """Whether the files of a dataset are in the data folder; simulated data always is."""
+    about = _about(dataset)
+    return about is None or about.look(data_dir or data_folder()) is not None
+
+
+def need(dataset: str, data_dir: Path | None) -> None:
+    """Raise an error that says how to get the files of a dataset, if they are not there."""
+    about = _about(dataset)
+    if about is not None:
+        about.find(parse_choice(dataset)[0], data_dir or data_folder())
+
+
+def _about(dataset: str) -> About | None:
+    """What is known of a corpus of files; None if it is simulated or the user's own."""
     name, options = parse_choice(dataset)
-    if name not in DATASETS:
-        return True  # the user's own
-    about = about_chosen(DATASETS[name], options)
-    return about is None or not about.places or about.look(data_dir or data_folder()) is not None
+    about = about_chosen(DATASETS[name], options) if name in DATASETS else None
+    return about if about is not None and about.places else None
 
 
 def item_list(*, data_dir: str | Path | None = None, seeds: int = SEEDS) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from attnaudit.papers.conditions import corpus_of_paper
 from attnaudit.papers.finished_cells import FinishedCells, FinishedRun
 from attnaudit.papers.grid_tables import as_grid, write_grid
 from attnaudit.papers.item import Item, Plan
-from attnaudit.papers.listing import is_here
+from attnaudit.papers.listing import is_here, need
 from attnaudit.papers.reproduced_item import ALL, Reproduction, Reproductions, Settings, save_item
 from attnaudit.training import grid
 from attnaudit.training.grids.cells import expand
@@ -81,6 +81,9 @@ def reproduce(
         (name, item, [Plan(dataset, fast) for dataset in _datasets(item, datasets, fast, folder)])
         for name, item in chosen
     ]
+    if grid_file is None and not fast:
+        for dataset in datasets or ():
+            need(dataset, folder)  # an error before anything is trained
     reproductions = Reproductions()
     specs = [with_settings.spec(item, plan) for _, item, listed in plans for plan in listed]
     status = None

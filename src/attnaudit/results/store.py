@@ -197,7 +197,7 @@ def read_run(folder: Path, *, draft: bool = False) -> dict[str, Any]:
         below = _finished_runs_in(folder)
         if below:
             raise InputError(
-                f"{folder} is not a run but a folder with {len(below)} finished. Give one of them, "
+                f"{folder} is not a run but a folder with {len(below)} finished ones. Give one, "
                 f"such as {below[0]}."
             )
         raise InputError(
