@@ -81,7 +81,7 @@ def line(outcome: Outcome) -> str:
     spreads = f"{outcome.ours.spread:.0%}/{outcome.theirs.spread:.0%}"
     return (
         f"{row.name:48} {outcome.ours.least:9.3f} {outcome.theirs.least:9.3f} "
-        f"{outcome.ratio:7.1f} {shown(row.least, '5.0f')} {shown(outcome.wall_ratio, '7.1f')} "
+        f"{outcome.ratio:7.1f} {shown(row.least, '5.3g')} {shown(outcome.wall_ratio, '7.1f')} "
         f"{shown(outcome.limit, '9.2g')} {shown(outcome.from_limit, '7.1f')} {spreads:>11} "
         f"{outcome.difference:8.0e}{'' if outcome.equal else ' DIFFERENT'}"
     )
