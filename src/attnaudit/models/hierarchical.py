@@ -25,7 +25,7 @@ from attnaudit.models.architecture import (
     query_vector,
 )
 from attnaudit.models.incremental_deletion import SiteParts, can_share, logits_without_each
-from attnaudit.models.sentence_layout import SentenceLayout, from_slots, sentence_layout, to_slots
+from attnaudit.models.sentence_layout import SentenceLayout, sentence_layout
 
 SITES = ("sentence", "word")
 
@@ -84,7 +84,7 @@ class Hierarchical(nn.Module):
         layout = sentence_layout(batch)
         query = query_vector(self.query_encoder, self.embedding, batch)
         word_hidden, word_alpha = self._words(embeddings, layout, query)
-        sentences = layout.words.any(-1)
+        sentences = layout.rows.any(-1)
         vectors = word_alpha @ word_hidden
         sentence_hidden, sentence_alpha = self._sentences(vectors, sentences, query)
         logits = self.output(sentence_alpha @ sentence_hidden, query)[:, 0]
@@ -180,21 +180,13 @@ class Hierarchical(nn.Module):
         self, embeddings: Tensor, layout: SentenceLayout, query: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Return the word states (B,T,H) and the attention of each sentence over them (B,S,T)."""
-        batch, sentences, widest = layout.words.shape
-        cut = to_slots(embeddings, layout.slot, sentences * widest).reshape(
-            batch * sentences, widest, -1
-        )
-        hidden = self.word_encoder(cut, layout.words.flatten(0, 1))
-        together = from_slots(hidden.reshape(batch, sentences * widest, -1), layout.slot)
+        hidden = layout.by_group(embeddings, self.word_encoder)
         # Scored from the recorded states, so that the attention depends on them.
-        scores = to_slots(
-            self.scorer["word"](together, query)[..., None], layout.slot, sentences * widest
+        scores = self.scorer["word"](hidden, query)[..., None]
+        weights = layout.by_group(
+            scores, lambda cut, words: self.projection(cut[..., 0], words)[..., None]
         )
-        alpha = self.projection(
-            scores.reshape(batch * sentences, widest), layout.words.flatten(0, 1)
-        )
-        weights = from_slots(alpha.reshape(batch, sentences * widest, 1), layout.slot)[..., 0]
-        return together, weights[:, None] * layout.rows
+        return hidden, weights[:, None, :, 0] * layout.rows
 
     def _sentences(
         self, vectors: Tensor, sentences: Tensor, query: Tensor | None
