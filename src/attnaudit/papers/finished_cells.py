@@ -72,8 +72,8 @@ class FinishedRun:
     ) -> dict[str, float]:
         """A mean with interval, floor, ceiling, sd, nan_share and count; NaN if it is not there.
 
-        The count is that of the whole test split, on which published numbers are, also if only a
-        sample of it was audited.
+        `texts` is the count that the whole test split would have, on which published numbers are,
+        if only a sample of it was audited; 0 if there is none.
         """
         frame = self.results.summaries
         lines = frame[
@@ -83,11 +83,12 @@ class FinishedRun:
             & (frame["group"] == group)
         ]
         if not len(lines):
-            return dict.fromkeys(_SUMMARISED, float("nan"))
+            return {**dict.fromkeys(_SUMMARISED, float("nan")), "texts": 0}
         values = one_line_per_metric(lines).iloc[0]
         line = {name: float(values[name]) for name in _SUMMARISED}
-        share = len(self.results.columns.examples) / self.details["data"]["sizes"]["test"]
-        return {**line, "count": round(line["count"] / share)}
+        whole = self.details["data"]["sizes"]["test"]
+        audited = min(self.details["choices"].get("sample") or whole, whole)
+        return {**line, "texts": round(line["count"] * whole / audited)}
 
     def column(self, audit: str, metric: str, measure: str = "") -> pd.Series:
         """A value per text, by its id; NaN where it is undefined."""

@@ -189,20 +189,21 @@ def finished_cells(
 ) -> list[FinishedCells]:
     """The cells of an item on a dataset by seed; empty if one of them is not finished."""
     cells = expand(read_spec(chosen.spec(item, plan)))
-    if any(folders.get(cell.name) is None for cell in cells):
+    finished = {name: folder for name, folder in folders.items() if folder is not None}
+    if any(cell.name not in finished for cell in cells):
         return []
     by_seed = []
     for seed in chosen.seeds:
         here = [cell for cell in cells if cell.experiment.seed == seed]
         runs = [
-            FinishedRun(folders[cell.name], cell.experiment, chosen.data_dir, plan.fast)  # type: ignore[arg-type]
+            FinishedRun(finished[cell.name], cell.experiment, chosen.data_dir, plan.fast)
             for cell in here
             if cell.intervention is None
         ]
         findings = {
-            (cell.intervention, folders[cell.base].name): folders[cell.name]  # type: ignore[index,union-attr]
+            (cell.intervention, finished[cell.base].name): finished[cell.name]
             for cell in here
-            if cell.intervention is not None
+            if cell.intervention is not None and cell.base is not None
         }
-        by_seed.append(FinishedCells(plan.dataset, seed, tuple(runs), findings))  # type: ignore[arg-type]
+        by_seed.append(FinishedCells(plan.dataset, seed, tuple(runs), findings))
     return by_seed

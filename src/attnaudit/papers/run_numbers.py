@@ -16,7 +16,6 @@ FEW_CLASSES = 3  # more are printed together, as Jain & Wallace do
 
 def of_mean(metric: str, line: dict[str, float], **keys: str) -> Number:
     """A mean of a run's summary as a number."""
-    texts = 0 if np.isnan(line["count"]) else int(line["count"])
     return Number(
         metric,
         line["mean"],
@@ -25,7 +24,7 @@ def of_mean(metric: str, line: dict[str, float], **keys: str) -> Number:
         line["high"],
         line["floor"],
         line["ceiling"],
-        texts,
+        int(line["texts"]),
     )
 
 
@@ -56,7 +55,7 @@ def tau_by_class(
                 keys = {**parts_of(run, *parts), "predicted_class": number, "measure": measure}
                 line = run.line("agreement", "tau", measure, group)
                 yield of_mean("tau", line, **keys)
-                yield Number("tau_sd", line["sd"], keys, texts=_count(line))
+                yield Number("tau_sd", line["sd"], keys, texts=int(line["texts"]))
                 share = run.line("agreement", "significant", measure, group)
                 yield of_mean("significant", share, **keys)
 
@@ -90,7 +89,3 @@ def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
 
     known = ~(np.isnan(x) | np.isnan(y))
     return float(kendalltau(x[known], y[known])[0]) if known.sum() > 1 else float("nan")
-
-
-def _count(line: dict[str, float]) -> int:
-    return 0 if np.isnan(line["count"]) else int(line["count"])

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from attnaudit import statistics
 from attnaudit.core import progress, randomness
 from attnaudit.core.adam import Adam, Group, gradients_by_row
-from attnaudit.core.contract import Batch
+from attnaudit.core.contract import Batch, Record
 from attnaudit.core.errors import InputError
 from attnaudit.data.batching import collate, in_batches
 from attnaudit.data.splits import Example, Splits
@@ -148,7 +148,8 @@ def predictions(
             for group in in_batches(block, batch_size):
                 batch: Batch = collate(group, vocabulary, classes)
                 indices = torch.tensor([position[name] for name in batch.example_id])
-                probs[indices] = model.read(batch.to(device)).probs.float().cpu()  # type: ignore[operator]
+                record: Record = model.read(batch.to(device))  # type: ignore[operator]
+                probs[indices] = record.probs.float().cpu()
                 if batch.labels is None:
                     raise InputError("Measuring performance needs a label for every example.")
                 labels[indices] = batch.labels

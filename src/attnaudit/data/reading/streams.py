@@ -11,8 +11,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -46,23 +45,27 @@ _DAMAGE = (
 )
 
 
-@contextmanager
-def damage_as_input_error(where: str) -> Iterator[None]:
-    """Turn the errors of archive libraries into an InputError that names the file."""
-    try:
-        yield
-    except InputError:
-        raise
-    except _DAMAGE as error:
-        raise _input_error(where, error) from error
+class damage_as_input_error:
+    """Turn the errors of archive libraries into an InputError that names the file.
 
+    A class, named like those of contextlib: it surrounds every read, and a generator would take
+    longer than most of them.
+    """
 
-def _input_error(where: str, error: Exception) -> InputError:
-    reason = str(error) or type(error).__name__
-    return InputError(
-        f"{printable(where)}: damaged, cut short or unreadable ({printable(reason)}). "
-        "Download the file again."
-    )
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Raise an InputError if there is an error of this kind."""
+        if isinstance(error, _DAMAGE) and not isinstance(error, InputError):
+            reason = str(error) or type(error).__name__
+            raise InputError(
+                f"{printable(self.where)}: damaged, cut short or unreadable ({printable(reason)}). "
+                "Download the file again."
+            ) from error
 
 
 class Allowance:
@@ -87,18 +90,15 @@ class _GuardedStream(io.RawIOBase):
     """A stream that reports damage as an InputError and stops at a bomb."""
 
     def __init__(self, stream: IO[bytes], where: str, allowance: Allowance | None) -> None:
-        self.stream, self.where, self.allowance = stream, where, allowance
+        self.stream, self.allowance = stream, allowance
+        self.reporting = damage_as_input_error(where)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        try:  # `damage_as_input_error` would take longer than most reads
+        with self.reporting:
             data = self.stream.read(len(buffer))
-        except InputError:
-            raise
-        except _DAMAGE as error:
-            raise _input_error(self.where, error) from error
         buffer[: len(data)] = data
         if self.allowance is not None:
             self.allowance.spend(len(data))
@@ -134,7 +134,7 @@ def first_bytes(stream: IO[bytes], count: int) -> io.BufferedReader:
 
 def decompressed(name: str, stream: IO[bytes], where: str, allowance: Allowance) -> IO[bytes]:
     """The stream, decompressed if the ending of the name says so."""
-    opener = _OPENERS.get(PurePosixPath(name).suffix) if _ENDING.search(name) else None
+    opener = _OPENERS.get(_compressed_ending(name))
     raw = guarded(stream, where, None)
     if opener is None:
         return raw
@@ -151,7 +151,12 @@ def printable(name: str) -> str:
 
 def uncompressed_name(name: str) -> str:
     """A path without the ending of a compressed file."""
-    if not _ENDING.search(name):  # many thousand members of an archive: without a Path each
-        return name
-    path = PurePosixPath(name)
-    return str(path.with_suffix("")) if path.suffix in _OPENERS else name
+    return str(PurePosixPath(name).with_suffix("")) if _compressed_ending(name) else name
+
+
+def _compressed_ending(name: str) -> str:
+    """The ending of the name if it is that of a compressed file, else nothing."""
+    if not _ENDING.search(name):  # an archive has many thousand members: without a Path for each
+        return ""
+    ending = PurePosixPath(name).suffix
+    return ending if ending in _OPENERS else ""
