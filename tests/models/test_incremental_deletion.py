@@ -33,9 +33,11 @@ SHARING = (
 AROUND = (
     ("additive", "softmax", False, "linear"),
     ("additive", "entmax:alpha=1.3", True, "tanh"),
+    ("additive", "softmax", True, "linear_query"),
     ("dot", "sparsemax", False, "linear_query"),
     ("dot", "entmax", True, "linear"),
     ("bilinear", "sparsegen:lam=0.5", False, "tanh"),
+    ("bilinear", "softmax", False, "linear"),
     ("bilinear", "softmax", True, "linear_query"),
     ("deep", "gumbel_softmax", False, "linear"),
     ("deep", "uniform", True, "tanh"),

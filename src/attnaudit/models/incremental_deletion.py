@@ -16,6 +16,7 @@ from torch.nn.functional import pad
 
 from attnaudit.core.memory_budget import rows_at_once
 from attnaudit.models.encoders import deletion_protocol
+from attnaudit.models.passing_deletion import half_terms, logits_while_passing
 
 # Bounds on memory: deletions · examples · items whose hidden states are held at once, and
 # examples · items for which an encoder holds what all deletions share.
@@ -85,26 +86,55 @@ def logits_without_each(site: SiteParts, classes: int, wanted: Tensor | None = N
         asked = (wanted & site.content).byte()
         deleted = torch.zeros_like(asked).scatter_reduce(1, first, asked, "amax").bool()
     for index, width in groups_by_length(site.mask.sum(-1)):
-        group = site.rows(index, width)
         places = deleted[index, :width].any(0).nonzero()[:, 0]
         if not len(places):
             continue
-        deletions = group.encoder.deletions(group.vectors, group.mask, group.hidden)
-        step = most = _most_deletions(len(index), width)
+        group = _Group(site.rows(index, width), classes)
         for start, end in _runs(places) if wanted is not None else _whole(places):
-            while start < end:
-                stop = min(start + step, end)
-                changes = deletions(start, stop)
-                if changes is None:
-                    step = (stop - start) // 2
-                    continue
-                logits[index, start:stop] = _without(group, start, *changes)
-                start, step = stop, min(2 * step, most)
+            for begin, part in group.logits(start, end):
+                logits[index, begin : begin + part.shape[1]] = part
     logits = logits.gather(1, first[..., None].expand_as(logits))
     answered = site.content & (site.content.sum(-1, keepdim=True) > 1)
     if wanted is not None:
         answered = answered & wanted
     return logits.masked_fill(~answered[..., None], torch.nan)
+
+
+class _Group:
+    """Texts of similar length, and what all deletions from them share."""
+
+    def __init__(self, site: SiteParts, classes: int) -> None:
+        self.site = site
+        self.deletions = site.encoder.deletions(site.vectors, site.mask, site.hidden)
+        self.terms = (
+            half_terms(site.scorer, site.output, site.hidden, site.query)
+            if hasattr(self.deletions, "passing")
+            else None
+        )
+        examples, width = site.content.shape
+        self.most = _most_deletions(examples, width, 0 if self.terms is None else 1 + classes)
+
+    def logits(self, start: int, end: int) -> Iterator[tuple[int, Tensor]]:
+        """Yield a first item and the logits (B,K,C) without it and those after it, to the end."""
+        step = self.most
+        while start < end:
+            stop = min(start + step, end)
+            part = self._without(start, stop)
+            if part is None:
+                step = (stop - start) // 2
+                continue
+            yield start, part
+            start, step = stop, min(2 * step, self.most)
+
+    def _without(self, start: int, stop: int) -> Tensor | None:
+        """Return the logits (B,K,C); None if so many deletions do not fit into memory."""
+        items = torch.arange(self.site.content.shape[1], device=self.site.content.device)
+        kept = self.site.content & (items[start:stop, None] != items)[:, None]
+        passing = None if self.terms is None else self.deletions.passing(start, stop)
+        if self.terms is not None and passing is not None:
+            return logits_while_passing(self.terms, passing, self.site.projection, kept)
+        changes = self.deletions(start, stop)
+        return None if changes is None else _without(self.site, kept, *changes)
 
 
 def _whole(places: Tensor) -> list[tuple[int, int]]:
@@ -120,12 +150,15 @@ def _runs(places: Tensor) -> list[tuple[int, int]]:
     return [(numbers[first], numbers[last] + 1) for first, last in runs]
 
 
-def _most_deletions(examples: int, width: int) -> int:
+def _most_deletions(examples: int, width: int, passed: int) -> int:
     """Return how many deletions of each of so many texts are computed at once.
 
-    In long texts the weights (K,B,N) take the memory, and a deletion changes few states.
+    In long texts the weights (K,B,N) take the memory, and a deletion changes few states. If states
+    are only passed, so many numbers of each are held.
     """
     if width < deletion_protocol.LONG_TEXT:
+        if passed:
+            return rows_at_once(passed * examples * width)
         return max(1, _DELETED_AT_ONCE // (examples * width))
     return min(_MOST_OF_LONG, rows_at_once(_TEMPORARIES * examples * width))
 
@@ -159,14 +192,12 @@ def _first_of_equals(site: SiteParts) -> Tensor:
     return first.cummax(-1).values
 
 
-def _without(site: SiteParts, start: int, where: Tensor, changed: Tensor) -> Tensor:
-    """Return the logits (B,K,C) of K deletions, of the items from `start` on.
+def _without(site: SiteParts, kept: Tensor, where: Tensor, changed: Tensor) -> Tensor:
+    """Return the logits (B,K,C) of K deletions, after each of which some items (K,B,N) are kept.
 
     A deletion changes the states of the items where (K,W) to changed (K,B,W,H).
     """
     count, examples, width, _ = changed.shape
-    items = torch.arange(site.content.shape[1], device=where.device)
-    kept = site.content & (items[start : start + count, None] != items)[:, None]
     if not width:
         return _with_other_weights(site, kept)
     query = None if site.query is None else site.query.repeat(count, 1)

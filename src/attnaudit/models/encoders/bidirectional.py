@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from attnaudit.core.autograd import gradients_of_inputs_only
 from attnaudit.models.encoders.deletion_protocol import Deletions
-from attnaudit.models.encoders.recurrent_deletion import recurrent_deletions
+from attnaudit.models.encoders.recurrent_deletion import RecurrentDeletions
 from attnaudit.models.encoders.recurrent_gradient import states_with_gradient
 from attnaudit.models.encoders.recurrent_influence import recurrent_influence
 
@@ -39,7 +39,7 @@ class Bidirectional(nn.Module):
 
     def deletions(self, embeddings: Tensor, mask: Tensor, hidden: Tensor) -> Deletions:
         """Return the state changes under deletion, see `deletion_protocol`."""
-        return recurrent_deletions((self.forwards, self.backwards), embeddings, mask, hidden)
+        return RecurrentDeletions((self.forwards, self.backwards), embeddings, mask, hidden)
 
     def influence(
         self, embeddings: Tensor, mask: Tensor, hidden: Tensor, norm: int, per_facet: bool

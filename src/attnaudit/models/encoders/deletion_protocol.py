@@ -6,7 +6,9 @@ positions, `start` and `stop`, which gives the `StateChanges`; or None if those 
 deletions do not fit into memory: it is then called with fewer. Items keep their positions: the
 deleted one is to be masked. There are no gradients. If the encoder has an attribute
 `fewest_deletions`, reading again is faster for fewer deletions than that. If its attribute
-`context_free` is True, `embeddings` and `hidden` may be (B,T,0): no state changes.
+`context_free` is True, `embeddings` and `hidden` may be (B,T,0): no state changes. If the function
+has a method `passing`, with the same arguments, it gives the new states item by item instead, so
+that few are held at once; or None if it cannot.
 """
 
 from __future__ import annotations
@@ -27,6 +29,16 @@ class StateChanges(NamedTuple):
 
     where: Tensor  # (K,W) int64, the items that may have changed; T stands for none
     hidden: Tensor  # (K,B,W,H), their new states; undefined on padding and at the deleted item
+
+
+class PassedStates(NamedTuple):
+    """New values of one half of the states of an item, in the deletions that changed them."""
+
+    item: int
+    half: int  # 0 or 1, of the numbers of a state
+    deletions: slice  # of the K = stop - start
+    states: Tensor  # (M,H/2), used again for the next item
+    rows: slice  # of `states`: those of the first deletion in all B texts, of the next one, …
 
 
 Deletions = Callable[[int, int], StateChanges | None]

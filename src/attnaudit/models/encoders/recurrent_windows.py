@@ -8,30 +8,15 @@ are those of the whole text. So N deletions cost N times the length of the memor
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from attnaudit.models.encoders.recurrent_direction import Direction
+
 _ITEMS = 64  # between two comparisons with the whole text
 _ROUNDING = 4  # machine epsilons: closer states are equal
-
-
-# step(input terms (B,G), buffer (K·B,G), state (K·B,H), memory (K·B,H), new state (K·B,H)):
-# the memory is changed in place and the new state is written, possibly over the old one.
-Step = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], None]
-
-
-@dataclass(frozen=True)
-class Direction:
-    """One network in the whole text."""
-
-    cell: Step
-    inputs: Tensor  # (T,B,G) input terms
-    state: Tensor  # (T,B,H) before each item
-    memory: Tensor  # (T,B,H) before each item
-    step: int  # 1 to the right, -1 to the left
 
 
 @dataclass(frozen=True)
@@ -61,9 +46,12 @@ def window(
     count, step = stop - start, direction.step
     begin, end = (start, tokens) if step > 0 else (stop - 1, -1)
     # Row 0 is the whole text; then the deletions, in the order in which the path meets them.
-    now = direction.state[begin].expand(count + 1, batch, size).clone()
-    memory = direction.memory[begin].expand(count + 1, batch, size).clone()
-    buffer = direction.inputs.new_empty((count + 1) * batch, direction.inputs.shape[2])
+    rows_of_state, rows_of_memory = direction.empty_rows(count + 1)
+    now, memory = (
+        rows[: (count + 1) * batch].view(count + 1, batch, size)
+        for rows in (rows_of_state, rows_of_memory)
+    )
+    now[:], memory[:] = direction.state[begin], direction.memory[begin]
     padded = (~mask).any(0).tolist()
     pieces: list[Tensor] = []
     for item in range(begin, end, step):
@@ -80,14 +68,8 @@ def window(
         if met < count:  # deleted in this row: the state before it is passed on
             now[met + 1], memory[met + 1] = now[0], memory[0]
         active = min(met, count) + 1
-        flat = now[:active].view(-1, size)
-        direction.cell(
-            direction.inputs[item],
-            buffer[: active * batch],
-            flat,
-            memory[:active].view(-1, size),
-            flat,
-        )
+        active_rows = slice(0, active * batch)
+        direction.cell(direction.inputs[item], rows_of_state, rows_of_memory, active_rows)
         if padded[item]:  # going left, padding comes first and must have no effect
             now[:active] *= mask[:, item, None]
             memory[:active] *= mask[:, item, None]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torch import Tensor, nn
+
+from attnaudit.models.terms import Terms
 
 
 class Linear(nn.Module):
@@ -18,6 +22,10 @@ class Linear(nn.Module):
         """Return the logits (B,…,C) of context (B,…,H); the query is not used."""
         return self.context(context)
 
+    def terms(self, query: Tensor | None) -> Terms:
+        """Return weight and bias of the logits; the query is not used."""
+        return Terms(self.context.weight, self.context.bias[None])
+
 
 class LinearQuery(Linear):
     """logits = W c + U q + b: the query contributes too, linearly, so the readout is exact."""
@@ -32,6 +40,13 @@ class LinearQuery(Linear):
         if self.query is None or query is None:
             return logits
         return add_query(logits, self.query(query))
+
+    def terms(self, query: Tensor | None) -> Terms:
+        """Return weight and bias of the logits; the query contributes to the bias."""
+        terms = super().terms(query)
+        if self.query is None or query is None:
+            return terms
+        return replace(terms, bias=terms.bias + self.query(query))
 
 
 def add_query(values: Tensor, shift: Tensor) -> Tensor:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from attnaudit.models.terms import ScoreTerms
+
 
 class Additive(nn.Module):
     """v·tanh(W_1 h + W_2 q) with H/2 units, as in Jain & Wallace's released code.
@@ -26,6 +28,18 @@ class Additive(nn.Module):
         """As `forward`, up to rounding: PyTorch computes 2σ(2x) - 1 several times as fast."""
         inner = self._inner(hidden, query).mul_(2).sigmoid_().mul_(2).sub_(1)
         return self.score(inner)[..., 0]
+
+    def terms(self, query: Tensor | None) -> ScoreTerms:
+        """Return what scores are computed from, see `attnaudit.models.terms`."""
+        bias = self.item.bias[None]
+        if self.query is not None and query is not None:
+            bias = bias + self.query(query)
+        doubled, total = 2 * self.score.weight[0], self.score.weight.sum()
+
+        def score(terms: Tensor) -> Tensor:  # 2σ(2x) - 1, as in `without_gradients`
+            return terms.sigmoid_().mv(doubled).sub_(total)
+
+        return ScoreTerms(2 * self.item.weight, 2 * bias, score)
 
     def _inner(self, hidden: Tensor, query: Tensor | None) -> Tensor:
         inner = self.item(hidden)

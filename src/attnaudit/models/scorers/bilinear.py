@@ -7,6 +7,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from attnaudit.models.terms import ScoreTerms, one_term
+
 
 class Bilinear(nn.Module):
     """hᵀ W q; without a query, q is a learned vector."""
@@ -24,3 +26,10 @@ class Bilinear(nn.Module):
             return hidden @ self.weight(self.query)
         assert query is not None  # the model was built for one
         return (hidden @ self.weight(query)[..., None])[..., 0]
+
+    def terms(self, query: Tensor | None) -> ScoreTerms | None:
+        """Return what scores are computed from, see `attnaudit.models.terms`.
+
+        None if each text has a query of its own.
+        """
+        return None if self.query is None else one_term(self.weight(self.query))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from attnaudit.core.option_limits import COUNT, limits
+from attnaudit.models.terms import ScoreTerms
 
 
 @limits(layers=COUNT)
@@ -31,3 +32,10 @@ class Deep(nn.Module):
         if self.query is not None and query is not None:
             inner = inner + self.query(query)[:, None]
         return self.score(inner)[..., 0]
+
+    def terms(self, query: Tensor | None) -> ScoreTerms:
+        """Return what scores are computed from, see `attnaudit.models.terms`."""
+        bias = self.item.bias[None]
+        if self.query is not None and query is not None:
+            bias = bias + self.query(query)
+        return ScoreTerms(self.item.weight, bias, lambda terms: self.score(terms)[..., 0])

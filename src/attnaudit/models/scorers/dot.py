@@ -7,6 +7,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from attnaudit.models.terms import ScoreTerms, one_term
+
 
 class Dot(nn.Module):
     """h·q / √H; without a query, q is a learned vector.
@@ -31,3 +33,10 @@ class Dot(nn.Module):
             return hidden @ self.query * self.scale
         assert query is not None  # the model was built for one
         return (hidden @ query[..., None])[..., 0] * self.scale
+
+    def terms(self, query: Tensor | None) -> ScoreTerms | None:
+        """Return what scores are computed from, see `attnaudit.models.terms`.
+
+        None if each text has a query of its own.
+        """
+        return None if self.query is None else one_term(self.query * self.scale)
