@@ -9,7 +9,9 @@ from torch import Tensor
 from attnaudit.core import memory_budget
 from attnaudit.core.item_deletion import leave_out_by_reading
 from attnaudit.models import incremental_deletion
+from attnaudit.models.outputs.linear import Linear
 from attnaudit.models.passing_deletion import half_terms, logits_while_passing
+from attnaudit.models.scorers.additive import Additive
 from deleted_texts import assert_same, made, read, texts
 
 
@@ -87,3 +89,30 @@ def test_halves_add_up_to_the_scores_and_readouts_of_the_text() -> None:
         torch.testing.assert_close(values[..., inner:], record.readout)
         scores = terms.scoring.score(values[..., :inner].flatten(0, 1)).view_as(state.scores)
         torch.testing.assert_close(scores, state.scores)
+
+
+class _Sharper(Additive):
+    """A scorer of a user, who overrides `forward` alone."""
+
+    def forward(self, hidden: Tensor, query: Tensor | None) -> Tensor:
+        return 3 * super().forward(hidden, query) + hidden[..., 0]
+
+
+class _Reversed(Linear):
+    """The same for an output."""
+
+    def forward(self, context: Tensor, query: Tensor | None) -> Tensor:
+        return -2 * super().forward(context, query)
+
+
+@pytest.mark.parametrize(("part", "kind"), [("scorer", _Sharper), ("output", _Reversed)])
+@pytest.mark.parametrize("encoder", ["bilstm:hidden=5", "cnn:filters=4"])
+@torch.no_grad()
+def test_a_part_that_overrides_forward_alone_is_read_by_it(
+    part: str, kind: type, encoder: str, passed: list[Tensor]
+) -> None:
+    model = made(encoder)
+    getattr(model, part).__class__ = kind
+    record = read(model, texts(False))
+    assert_same(model.leave_out(record), leave_out_by_reading(model, record))
+    assert not passed

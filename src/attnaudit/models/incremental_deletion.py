@@ -17,6 +17,7 @@ from torch.nn.functional import pad
 from attnaudit.core.memory_budget import rows_at_once
 from attnaudit.models.encoders import deletion_protocol
 from attnaudit.models.passing_deletion import half_terms, logits_while_passing
+from attnaudit.models.terms import describes_forward
 
 # Bounds on memory: deletions · examples · items whose hidden states are held at once, and
 # examples · items for which an encoder holds what all deletions share.
@@ -201,7 +202,8 @@ def _without(site: SiteParts, kept: Tensor, where: Tensor, changed: Tensor) -> T
     if not width:
         return _with_other_weights(site, kept)
     query = None if site.query is None else site.query.repeat(count, 1)
-    score = getattr(site.scorer, "without_gradients", site.scorer)
+    faster = describes_forward(site.scorer, "without_gradients")
+    score = site.scorer.without_gradients if faster else site.scorer
     rescored = score(changed.flatten(0, 1), query).view(count, examples, width)
     # An extra item at the end takes the entries of `where` that stand for no item.
     index = where[:, None].expand_as(rescored)

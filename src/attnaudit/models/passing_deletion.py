@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attnaudit.models.encoders.deletion_protocol import PassedStates
 from attnaudit.models.encoders.row_product import row_product
-from attnaudit.models.terms import ScoreTerms
+from attnaudit.models.terms import ScoreTerms, describes_forward
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class HalfTerms:
 
 def half_terms(scorer: Any, output: Any, hidden: Tensor, query: Tensor | None) -> HalfTerms | None:
     """Split scores and readouts of hidden (B,N,H); None if they are no sums over halves."""
-    if not (hasattr(scorer, "terms") and hasattr(output, "terms")):
+    if not (describes_forward(scorer, "terms") and describes_forward(output, "terms")):
         return None
     scoring, reading = scorer.terms(query), output.terms(query)
     if scoring is None:

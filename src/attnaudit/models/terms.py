@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from torch import Tensor
+from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,18 @@ class ScoreTerms(Terms):
     """
 
     score: Callable[[Tensor], Tensor]
+
+
+def describes_forward(part: nn.Module, name: str) -> bool:
+    """Return whether a method of this name belongs to the `forward` of a part.
+
+    A subclass may override `forward` and inherit the other, which is then of another computation.
+    """
+
+    def defined_in(method: str) -> type | None:
+        return next((kind for kind in type(part).__mro__ if method in vars(kind)), None)
+
+    return defined_in(name) is not None and defined_in(name) is defined_in("forward")
 
 
 def one_term(vector: Tensor) -> ScoreTerms:
