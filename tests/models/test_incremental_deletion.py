@@ -181,7 +181,7 @@ def test_an_lstm_reads_again_for_few_deletions() -> None:
 def test_memory_is_bounded_and_the_result_does_not_depend_on_the_bound(
     encoder: str, deleted: int, shared: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = made(encoder, with_query=True)
+    model = made(encoder, with_query=True, output="tanh")  # see also test_passing_deletion
     record = read(model, texts(True))
     plain = leave_out_by_reading(model, record)
     monkeypatch.setattr(incremental_deletion, "_DELETED_AT_ONCE", deleted)

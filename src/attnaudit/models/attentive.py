@@ -20,11 +20,11 @@ from attnaudit.models.architecture import (
     query_vector,
 )
 from attnaudit.models.incremental_deletion import (
-    SiteParts,
     can_share,
     groups_by_length,
     logits_without_each,
 )
+from attnaudit.models.site_parts import SiteParts
 
 
 class _State(NamedTuple):

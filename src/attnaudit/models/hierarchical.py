@@ -24,8 +24,9 @@ from attnaudit.models.architecture import (
     make_scorer,
     query_vector,
 )
-from attnaudit.models.incremental_deletion import SiteParts, can_share, logits_without_each
+from attnaudit.models.incremental_deletion import can_share, logits_without_each
 from attnaudit.models.sentence_layout import SentenceLayout, sentence_layout
+from attnaudit.models.site_parts import SiteParts
 
 SITES = ("sentence", "word")
 

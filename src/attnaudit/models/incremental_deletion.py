@@ -6,8 +6,8 @@ See `attnaudit.models.encoders.deletion_protocol` for what an encoder provides.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,7 +16,13 @@ from torch.nn.functional import pad
 
 from attnaudit.core.memory_budget import rows_at_once
 from attnaudit.models.encoders import deletion_protocol
-from attnaudit.models.passing_deletion import half_terms, logits_while_passing
+from attnaudit.models.passing_deletion import (
+    PASSING_RATIO,
+    logits_on_their_way,
+    most_at_once,
+    works_by_halves,
+)
+from attnaudit.models.site_parts import SiteParts
 from attnaudit.models.terms import describes_forward
 
 # Bounds on memory: deletions · examples · items whose hidden states are held at once, and
@@ -26,42 +32,7 @@ _SHARED_AT_ONCE = 2**13
 _MOST_OF_LONG = 64  # deletions of a long text at once
 _TEMPORARIES = 4  # of the size of the weights
 _COMPARED = 4  # numbers of two vectors, before all of them
-_LENGTH_RATIO = 1.25  # of the longest to the shortest text in a group
-
-
-@dataclass(frozen=True)
-class SiteParts:
-    """One row of attention: the parts of the model around it, and their inputs and outputs."""
-
-    encoder: Any
-    scorer: Any
-    projection: Any
-    output: Any
-    vectors: Tensor  # (B,N,E), input of the encoder
-    hidden: Tensor  # (B,N,H), output of the encoder
-    mask: Tensor  # (B,N) bool, True = read by the encoder
-    content: Tensor  # (B,N) bool, True = may be attended and is content
-    query: Tensor | None  # (B,H)
-    scores: Tensor  # (B,N), of the attention
-    readout: Tensor | None  # (B,N,C); None if the output is not linear in the attention
-
-    def rows(self, index: Tensor, width: int) -> SiteParts:
-        """Return the examples at index, cut to the given width.
-
-        Vectors and states are empty if neither encoder nor output will read them.
-        """
-        unread = getattr(self.encoder, "context_free", False) and self.readout is not None
-        size = 0 if unread else None
-        return replace(
-            self,
-            vectors=self.vectors[index, :width, :size],
-            hidden=self.hidden[index, :width, :size],
-            mask=self.mask[index, :width],
-            content=self.content[index, :width],
-            query=None if self.query is None else self.query[index],
-            scores=self.scores[index, :width],
-            readout=None if self.readout is None else self.readout[index, :width],
-        )
+_RATIO = 1.25  # of the longest to the shortest text in a group: padding costs time
 
 
 def can_share(encoder: Any, deleted: Tensor) -> bool:
@@ -86,14 +57,19 @@ def logits_without_each(site: SiteParts, classes: int, wanted: Tensor | None = N
     if wanted is not None:
         asked = (wanted & site.content).byte()
         deleted = torch.zeros_like(asked).scatter_reduce(1, first, asked, "amax").bool()
-    for index, width in groups_by_length(site.mask.sum(-1)):
-        places = deleted[index, :width].any(0).nonzero()[:, 0]
-        if not len(places):
+    passing = works_by_halves(site) and site.mask.shape[1] < deletion_protocol.LONG_TEXT
+    most = partial(most_at_once, classes=classes) if passing else _most_texts
+    ratio = PASSING_RATIO if passing else _RATIO
+    for index, width in groups_by_length(site.mask.sum(-1), most, ratio):
+        group, here = site.rows(index, width), deleted[index, :width]
+        if not here.any():
             continue
-        group = _Group(site.rows(index, width), classes)
-        for start, end in _runs(places) if wanted is not None else _whole(places):
-            for begin, part in group.logits(start, end):
-                logits[index, begin : begin + part.shape[1]] = part
+        if passing:
+            texts, items = here.nonzero(as_tuple=True)
+            logits[index[texts], items] = logits_on_their_way(group, texts, items)
+        else:
+            for start, part in _by_ranges(group, here, whole=wanted is None):
+                logits[index, start : start + part.shape[1]] = part
     logits = logits.gather(1, first[..., None].expand_as(logits))
     answered = site.content & (site.content.sum(-1, keepdim=True) > 1)
     if wanted is not None:
@@ -101,41 +77,26 @@ def logits_without_each(site: SiteParts, classes: int, wanted: Tensor | None = N
     return logits.masked_fill(~answered[..., None], torch.nan)
 
 
-class _Group:
-    """Texts of similar length, and what all deletions from them share."""
+def _by_ranges(site: SiteParts, asked: Tensor, *, whole: bool) -> Iterator[tuple[int, Tensor]]:
+    """Yield a first item, and the logits (B,K,C) without it and each of those after it.
 
-    def __init__(self, site: SiteParts, classes: int) -> None:
-        self.site = site
-        self.deletions = site.encoder.deletions(site.vectors, site.mask, site.hidden)
-        self.terms = (
-            half_terms(site.scorer, site.output, site.hidden, site.query)
-            if hasattr(self.deletions, "passing")
-            else None
-        )
-        examples, width = site.content.shape
-        self.most = _most_deletions(examples, width, 0 if self.terms is None else 1 + classes)
-
-    def logits(self, start: int, end: int) -> Iterator[tuple[int, Tensor]]:
-        """Yield a first item and the logits (B,K,C) without it and those after it, to the end."""
-        step = self.most
+    Of the ranges of the items asked (B,N), or of the whole range from the first to the last.
+    """
+    examples, width = site.content.shape
+    places = asked.any(0).nonzero()[:, 0]
+    items = torch.arange(width, device=places.device)
+    deletions = site.encoder.deletions(site.vectors, site.mask, site.hidden)
+    step = most = _most_deletions(examples, width)
+    for start, end in _whole(places) if whole else _runs(places):
         while start < end:
             stop = min(start + step, end)
-            part = self._without(start, stop)
-            if part is None:
+            changes = deletions(start, stop)
+            if changes is None:
                 step = (stop - start) // 2
                 continue
-            yield start, part
-            start, step = stop, min(2 * step, self.most)
-
-    def _without(self, start: int, stop: int) -> Tensor | None:
-        """Return the logits (B,K,C); None if so many deletions do not fit into memory."""
-        items = torch.arange(self.site.content.shape[1], device=self.site.content.device)
-        kept = self.site.content & (items[start:stop, None] != items)[:, None]
-        passing = None if self.terms is None else self.deletions.passing(start, stop)
-        if self.terms is not None and passing is not None:
-            return logits_while_passing(self.terms, passing, self.site.projection, kept)
-        changes = self.deletions(start, stop)
-        return None if changes is None else _without(self.site, kept, *changes)
+            kept = site.content & (items[start:stop, None] != items)[:, None]
+            yield start, _without(site, kept, *changes)
+            start, step = stop, min(2 * step, most)
 
 
 def _whole(places: Tensor) -> list[tuple[int, int]]:
@@ -151,30 +112,43 @@ def _runs(places: Tensor) -> list[tuple[int, int]]:
     return [(numbers[first], numbers[last] + 1) for first, last in runs]
 
 
-def _most_deletions(examples: int, width: int, passed: int) -> int:
+def _most_texts(width: int) -> int:
+    """Return from how many texts of this width deletions share what is computed once."""
+    return max(1, _SHARED_AT_ONCE // width)
+
+
+def _most_deletions(examples: int, width: int) -> int:
     """Return how many deletions of each of so many texts are computed at once.
 
-    In long texts the weights (K,B,N) take the memory, and a deletion changes few states. If states
-    are only passed, so many numbers of each are held.
+    In long texts the weights (K,B,N) take the memory, and a deletion changes few states.
     """
     if width < deletion_protocol.LONG_TEXT:
-        if passed:
-            return rows_at_once(passed * examples * width)
         return max(1, _DELETED_AT_ONCE // (examples * width))
     return min(_MOST_OF_LONG, rows_at_once(_TEMPORARIES * examples * width))
 
 
-def groups_by_length(lengths: Tensor) -> Iterator[tuple[Tensor, int]]:
+def groups_by_length(
+    lengths: Tensor, most: Callable[[int], int] = _most_texts, ratio: float = _RATIO
+) -> Iterator[tuple[Tensor, int]]:
     """Yield groups of examples of similar length, and the longest length in each.
 
-    Groups have little padding and are small enough for memory. lengths (B,).
+    Parameters
+    ----------
+    lengths : Tensor, (B,)
+    most : callable
+        The number of examples in a group, by their longest length.
+    ratio : float
+        Of the longest to the shortest example in a group, at most.
     """
     order = lengths.argsort(descending=True)
     longest_first = lengths[order].clamp_min(1)
-    step = ((longest_first[:1] / longest_first).log() / math.log(_LENGTH_RATIO)).floor()
+    step = ((longest_first[:1] / longest_first).log() / math.log(ratio)).floor()
     for rows in order.split(step.unique_consecutive(return_counts=True)[1].tolist()):
-        for part in rows.split(max(1, _SHARED_AT_ONCE // max(int(lengths[rows[0]]), 1))):
-            yield part, max(int(lengths[part[0]]), 1)
+        rest = rows
+        while len(rest):
+            width = max(int(lengths[rest[0]]), 1)
+            part, rest = rest.split([count := min(most(width), len(rest)), len(rest) - count])
+            yield part, width
 
 
 def _first_of_equals(site: SiteParts) -> Tensor:

@@ -6,10 +6,12 @@ import torch
 from torch import Tensor, nn
 
 from attnaudit.core.autograd import gradients_of_inputs_only
-from attnaudit.models.encoders.deletion_protocol import Deletions
-from attnaudit.models.encoders.recurrent_deletion import RecurrentDeletions
+from attnaudit.models.encoders.deletion_protocol import Deletions, Way
+from attnaudit.models.encoders.mirrored import mirrored_items, take_items
+from attnaudit.models.encoders.recurrent_deletion import recurrent_deletions
 from attnaudit.models.encoders.recurrent_gradient import states_with_gradient
 from attnaudit.models.encoders.recurrent_influence import recurrent_influence
+from attnaudit.models.encoders.recurrent_ways import recurrent_ways
 
 
 class Bidirectional(nn.Module):
@@ -34,12 +36,20 @@ class Bidirectional(nn.Module):
         if gradients_of_inputs_only() and differentiated and embeddings.device.type == "cpu":
             return states_with_gradient((self.forwards, self.backwards), embeddings, mask)
         right, _ = self.forwards(embeddings)
-        left, _ = self.backwards(_reverse(embeddings, mask))
-        return torch.cat([right, _reverse(left, mask)], -1) * mask[..., None]
+        mirrored = mirrored_items(mask)
+        left, _ = self.backwards(take_items(embeddings, mirrored))
+        return torch.cat([right, take_items(left, mirrored)], -1) * mask[..., None]
 
     def deletions(self, embeddings: Tensor, mask: Tensor, hidden: Tensor) -> Deletions:
         """Return the state changes under deletion, see `deletion_protocol`."""
-        return RecurrentDeletions((self.forwards, self.backwards), embeddings, mask, hidden)
+        return recurrent_deletions((self.forwards, self.backwards), embeddings, mask, hidden)
+
+    def ways(
+        self, embeddings: Tensor, mask: Tensor, hidden: Tensor, texts: Tensor, items: Tensor
+    ) -> list[Way]:
+        """Return the ways of deletions through the texts, see `deletion_protocol`."""
+        networks = (self.forwards, self.backwards)
+        return recurrent_ways(networks, embeddings, mask, hidden, texts, items)
 
     def influence(
         self, embeddings: Tensor, mask: Tensor, hidden: Tensor, norm: int, per_facet: bool
@@ -53,12 +63,3 @@ class Bidirectional(nn.Module):
         last = (mask.sum(-1) - 1).clamp_min(0)[:, None, None].expand(-1, 1, self.size // 2)
         right, left = hidden.chunk(2, -1)
         return torch.cat([right.gather(1, last)[:, 0], left[:, 0]], -1)
-
-
-def _reverse(values: Tensor, mask: Tensor) -> Tensor:
-    """Reverse the real items; padding stays in place."""
-    position = torch.arange(mask.shape[1], device=mask.device)
-    mirrored = mask.sum(-1, keepdim=True) - 1 - position
-    index = torch.where(mirrored >= 0, mirrored, position)
-    first = torch.arange(len(mask), device=mask.device)[:, None] * mask.shape[1]
-    return values.flatten(0, 1).index_select(0, (first + index).flatten()).view_as(values)

@@ -6,14 +6,17 @@ positions, `start` and `stop`, which gives the `StateChanges`; or None if those 
 deletions do not fit into memory: it is then called with fewer. Items keep their positions: the
 deleted one is to be masked. There are no gradients. If the encoder has an attribute
 `fewest_deletions`, reading again is faster for fewer deletions than that. If its attribute
-`context_free` is True, `embeddings` and `hidden` may be (B,T,0): no state changes. If the function
-has a method `passing`, with the same arguments, it gives the new states item by item instead, so
-that few are held at once; or None if it cannot.
+`context_free` is True, `embeddings` and `hidden` may be (B,T,0): no state changes.
+
+If each half of a state is changed by deletions on one side of its item only, the encoder may have
+a method `ways(embeddings, mask, hidden, texts (R,), items (R,))`, too, which gives the new states
+of R deletions item by item, so that few are held at once: two `Way`s, of the first half by items
+before and of the second half by items after. It is not for texts of `LONG_TEXT` items.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import torch
@@ -32,13 +35,19 @@ class StateChanges(NamedTuple):
 
 
 class PassedStates(NamedTuple):
-    """New values of one half of the states of an item, in the deletions that changed them."""
+    """The new states at one place, after the deletions that change them."""
 
-    item: int
-    half: int  # 0 or 1, of the numbers of a state
-    deletions: slice  # of the K = stop - start
-    states: Tensor  # (M,H/2), used again for the next item
-    rows: slice  # of `states`: those of the first deletion in all B texts, of the next one, …
+    place: int
+    rows: slice  # the deletions, in the order of the way
+    states: Tensor  # (R + …,H/2), used again for the next place
+
+
+class Way(NamedTuple):
+    """R deletions on their way through the texts, from the last place to the first."""
+
+    place: Tensor  # (B,T) int64, of each item; the item at each place, too
+    order: Tensor  # (R,) int64, the given deletions as the rows have them
+    steps: Iterator[PassedStates]  # without padding; places that change nothing are left out
 
 
 Deletions = Callable[[int, int], StateChanges | None]

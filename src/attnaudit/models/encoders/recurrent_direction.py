@@ -12,7 +12,7 @@ from torch.nn.functional import pad
 from attnaudit.models.encoders.lstm_steps import for_one_sigmoid
 from attnaudit.models.encoders.row_product import ROWS, row_product
 
-# step(input terms (B,G), states (M,H), memories (M,H), rows): the K·B rows of states and memories
+# step(input terms (B,G), states (M,H), memories (M,H), rows): these K·B rows of states and memories
 # are replaced by those after an item; there may be `ROWS` more after them, see `row_product`.
 Step = Callable[[Tensor, Tensor, Tensor, slice], None]
 
@@ -28,9 +28,9 @@ class Direction:
     step: int  # 1 to the right, -1 to the left
 
     def empty_rows(self, count: int) -> tuple[Tensor, Tensor]:
-        """States and memories of `count` times B rows (count·B + `ROWS`,H), all 0."""
-        _, batch, size = self.state.shape
-        states, memories = self.state.new_zeros(2, count * batch + ROWS, size).unbind()
+        """States and memories of `count` rows, and `ROWS` more (count + `ROWS`,H), all 0."""
+        size = self.state.shape[-1]
+        states, memories = self.state.new_zeros(2, count + ROWS, size).unbind()
         return states, memories
 
 

@@ -46,7 +46,7 @@ def window(
     count, step = stop - start, direction.step
     begin, end = (start, tokens) if step > 0 else (stop - 1, -1)
     # Row 0 is the whole text; then the deletions, in the order in which the path meets them.
-    rows_of_state, rows_of_memory = direction.empty_rows(count + 1)
+    rows_of_state, rows_of_memory = direction.empty_rows((count + 1) * batch)
     now, memory = (
         rows[: (count + 1) * batch].view(count + 1, batch, size)
         for rows in (rows_of_state, rows_of_memory)
