@@ -30,14 +30,19 @@ def texts(with_query: bool, lengths: tuple[int, ...] = LENGTHS) -> Batch:
 
 
 def made(
-    encoder: str, dtype: torch.dtype = torch.float64, *, with_query: bool = False, **parts: str
+    encoder: str,
+    dtype: torch.dtype = torch.float64,
+    *,
+    with_query: bool = False,
+    classes: int = 3,
+    **parts: str,
 ):
     """Return a model with parameters so large that attention is not uniform.
 
     It uses incremental deletion however few the deletions are.
     """
     architecture = Architecture(encoder=encoder, embedding=6, **parts)
-    model = build(architecture, words=WORDS, classes=3, with_query=with_query).double()
+    model = build(architecture, words=WORDS, classes=classes, with_query=with_query).double()
     draw = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for parameter in model.parameters():

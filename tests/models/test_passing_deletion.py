@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from attnaudit.core import memory_budget
+from attnaudit.core.contract import Batch
 from attnaudit.core.item_deletion import leave_out_by_reading
-from attnaudit.models import incremental_deletion
+from attnaudit.models import incremental_deletion, passing_deletion
+from attnaudit.models.encoders import deletion_protocol
 from attnaudit.models.outputs.linear import Linear
-from attnaudit.models.passing_deletion import half_terms, logits_on_their_way
+from attnaudit.models.passing_deletion import logits_on_their_way
 from attnaudit.models.scorers.additive import Additive
-from attnaudit.models.site_parts import SiteParts
 from deleted_texts import assert_same, made, read, texts
 
 
@@ -22,8 +25,10 @@ def passed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
     calls: list[tuple[int, int, int]] = []
 
     def watched(site, texts, items):
-        calls.append((*site.content.shape, len(texts)))
-        return logits_on_their_way(site, texts, items)
+        found = logits_on_their_way(site, texts, items)
+        if found is not None:
+            calls.append((*site.content.shape, len(texts)))
+        return found
 
     monkeypatch.setattr(incremental_deletion, "logits_on_their_way", watched)
     return calls
@@ -88,24 +93,115 @@ def test_only_the_items_wanted_are_deleted(passed: list[tuple[int, int, int]]) -
     assert_same(found, plain)
 
 
+@pytest.mark.parametrize("numbers", [2**22, 1000])
 @torch.no_grad()
-def test_halves_add_up_to_the_scores_and_readouts_of_the_text() -> None:
-    model = made("bilstm:hidden=5", scorer="additive", with_query=True, output="linear_query")
-    record = read(model, texts(True))
-    state = record.state
-    assert record.hidden is not None
-    assert record.readout is not None
-    site = model._shared_site(record, record.content)
-    assert isinstance(site, SiteParts)
-    terms = half_terms(site)
-    inner = len(terms.scoring.weight)
-    for half, other, weight in zip(
-        record.hidden.chunk(2, -1), terms.unchanged(record.hidden), terms.weights, strict=True
-    ):
-        values = other + half @ weight.t()
-        torch.testing.assert_close(values[..., inner:], record.readout)
-        scores = terms.scoring.score(values[..., :inner].flatten(0, 1)).view_as(state.scores)
-        torch.testing.assert_close(scores, state.scores)
+def test_the_deletions_of_one_text_are_split_too(
+    numbers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = made("bigru:hidden=5")
+    record = read(model, texts(False, (38,)))
+    plain = leave_out_by_reading(model, record)
+    monkeypatch.setattr(memory_budget, "NUMBERS_AT_ONCE", numbers)
+    held: list[int] = []
+    part = passing_deletion._passed
+
+    def watched(site, terms, unchanged, ways, texts, items):
+        held.append(len(texts) * site.content.shape[1] * (1 + record.logits.shape[1]))
+        return part(site, terms, unchanged, ways, texts, items)
+
+    monkeypatch.setattr(passing_deletion, "_passed", watched)
+    assert_same(model.leave_out(record), plain)
+    assert all(size <= numbers for size in held)
+    assert sum(held) == 38 * 40 * 4
+
+
+@torch.no_grad()
+def test_a_readout_of_every_state_is_not_computed_for_many_classes(
+    passed: list[tuple[int, int, int]],
+) -> None:
+    model = made("bilstm:hidden=5", classes=40)
+    record = read(model, texts(False, (7, 12)))
+    assert_same(model.leave_out(record), leave_out_by_reading(model, record))
+    assert not passed
+
+
+@torch.no_grad()
+def test_a_long_text_leaves_the_others_of_its_batch_where_they_are(
+    passed: list[tuple[int, int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deletion_protocol, "LONG_TEXT", 30)
+    model = made("bilstm:hidden=5")
+    record = read(model, texts(False, (40, 7, 12)))
+    assert_same(model.leave_out(record), leave_out_by_reading(model, record))
+    assert sum(deletions for *_, deletions in passed) == 7 + 12
+
+
+class _Doubled(nn.Linear):
+    """A layer of a user, such as one with an adapter."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        return 2 * super().forward(values)
+
+
+def _replace(model: nn.Module, name: str, change: str) -> None:
+    layer = model.get_submodule(name)
+    parent, _, last = name.rpartition(".")
+    if change == "hook":
+        layer.register_forward_hook(lambda module, given, found: 2 * found)
+    elif change == "adapter":
+        layer.__class__ = _Doubled
+    elif change == "no bias":
+        layer.bias = None
+    else:
+        setattr(model.get_submodule(parent), last, nn.Sequential(layer, nn.Softsign()))
+
+
+@pytest.mark.parametrize(
+    ("scorer", "name", "change"),
+    [
+        ("additive", "output.context", "hook"),
+        ("additive", "output", "hook"),
+        ("additive", "scorer.item", "hook"),
+        ("additive", "scorer", "hook"),
+        ("dot", "scorer", "hook"),
+        ("bilinear", "scorer", "hook"),
+        ("deep", "scorer", "hook"),
+        ("additive", "output.context", "adapter"),
+        ("additive", "scorer.item", "adapter"),
+        ("deep", "scorer.item", "adapter"),
+        ("additive", "output.context", "no bias"),
+        ("additive", "scorer.item", "no bias"),
+        ("additive", "output.context", "sequence"),
+        ("deep", "scorer.item", "sequence"),
+    ],
+)
+@torch.no_grad()
+def test_layers_that_were_hooked_or_replaced_are_read_as_they_are(
+    scorer: str, name: str, change: str
+) -> None:
+    model = made("bilstm:hidden=5", scorer=scorer)
+    _replace(model, name, change)
+    record = read(model, texts(False))
+    assert_same(model.leave_out(record), leave_out_by_reading(model, record))
+
+
+@torch.no_grad()
+def test_an_empty_batch_has_nothing_to_leave_out() -> None:
+    model = made("bilstm:hidden=5")
+    empty = Batch((), torch.zeros(0, 3, dtype=torch.int64), torch.zeros(0, 3, dtype=torch.bool))
+    assert model.leave_out(read(model, empty)).shape == (0, 3, 3)
+
+
+@torch.no_grad()
+def test_scores_of_large_weights_keep_their_digits() -> None:
+    """In float32 next to float64: tanh must be centred before it is weighted."""
+    exact = made("bilstm:hidden=5")
+    exact.scorer.score.weight.mul_(100)
+    rough = copy.deepcopy(exact).float()
+    batch = texts(False)
+    known = exact.leave_out(read(exact, batch))
+    error = (rough.leave_out(read(rough, batch)).double() - known).nan_to_num().abs().max()
+    assert error < 3e-5
 
 
 class _Sharper(Additive):

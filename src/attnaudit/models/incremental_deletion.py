@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -18,9 +17,9 @@ from attnaudit.core.memory_budget import rows_at_once
 from attnaudit.models.encoders import deletion_protocol
 from attnaudit.models.passing_deletion import (
     PASSING_RATIO,
+    half_terms,
     logits_on_their_way,
     most_at_once,
-    works_by_halves,
 )
 from attnaudit.models.site_parts import SiteParts
 from attnaudit.models.terms import describes_forward
@@ -57,16 +56,23 @@ def logits_without_each(site: SiteParts, classes: int, wanted: Tensor | None = N
     if wanted is not None:
         asked = (wanted & site.content).byte()
         deleted = torch.zeros_like(asked).scatter_reduce(1, first, asked, "amax").bool()
-    passing = works_by_halves(site) and site.mask.shape[1] < deletion_protocol.LONG_TEXT
-    most = partial(most_at_once, classes=classes) if passing else _most_texts
-    ratio = PASSING_RATIO if passing else _RATIO
+    by_halves = half_terms(site) is not None
+
+    def passing(width: int) -> bool:
+        return by_halves and width < deletion_protocol.LONG_TEXT
+
+    def most(width: int) -> int:
+        return most_at_once(width, classes) if passing(width) else _most_texts(width)
+
+    ratio = PASSING_RATIO if passing(site.mask.shape[1]) else _RATIO
     for index, width in groups_by_length(site.mask.sum(-1), most, ratio):
         group, here = site.rows(index, width), deleted[index, :width]
         if not here.any():
             continue
-        if passing:
-            texts, items = here.nonzero(as_tuple=True)
-            logits[index[texts], items] = logits_on_their_way(group, texts, items)
+        texts, items = here.nonzero(as_tuple=True)
+        found = logits_on_their_way(group, texts, items) if passing(width) else None
+        if found is not None:
+            logits[index[texts], items] = found
         else:
             for start, part in _by_ranges(group, here, whole=wanted is None):
                 logits[index, start : start + part.shape[1]] = part

@@ -16,7 +16,7 @@ from attnaudit.core.contract import Batch
 from attnaudit.core.errors import InputError
 from attnaudit.core.special_tokens import END
 
-_NARROWEST = 8  # slots of the shortest sentences; groups get twice as wide each
+_NARROWEST = 8  # words of the longest sentence in the first group; each next may have twice as many
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,13 @@
-"""Numbers that are linear in a state, so that one half of the state can change by itself."""
+"""Scores and logits from terms that are linear in a state.
+
+One half of the state can then change by itself, and only its part of the terms is computed again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -26,18 +30,29 @@ class ScoreTerms(Terms):
     score: Callable[[Tensor], Tensor]
 
 
-def describes_forward(part: nn.Module, name: str) -> bool:
-    """Return whether a method of this name belongs to the `forward` of a part.
-
-    A subclass may override `forward` and inherit the other, which is then of another computation.
-    """
-
-    def defined_in(method: str) -> type | None:
-        return next((kind for kind in type(part).__mro__ if method in vars(kind)), None)
-
-    return defined_in(name) is not None and defined_in(name) is defined_in("forward")
+def linear_terms(layer: Any) -> Terms | None:
+    """The terms of a linear layer; None for what someone put in its place."""
+    if not isinstance(layer, nn.Linear):
+        return None
+    bias = layer.weight.new_zeros(len(layer.weight)) if layer.bias is None else layer.bias
+    return Terms(layer.weight, bias[None])
 
 
 def one_term(vector: Tensor) -> ScoreTerms:
     """The score vector · state, for a vector (H,)."""
     return ScoreTerms(vector[None], vector.new_zeros(1, 1), lambda terms: terms[..., 0])
+
+
+def describes_forward(part: nn.Module, name: str) -> bool:
+    """Return whether a method of this name belongs to the `forward` of a part.
+
+    A subclass may override `forward` and inherit the other, which is then of another computation.
+    So may a hook, or a `forward` of this part alone.
+    """
+
+    def defined_in(method: str) -> type | None:
+        return next((kind for kind in type(part).__mro__ if method in vars(kind)), None)
+
+    changed = part._forward_hooks or part._forward_pre_hooks or "forward" in vars(part)
+    own = defined_in(name)
+    return own is not None and own is defined_in("forward") and not changed

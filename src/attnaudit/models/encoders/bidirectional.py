@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from attnaudit.core.autograd import gradients_of_inputs_only
-from attnaudit.models.encoders.deletion_protocol import Deletions, Way
+from attnaudit.models.encoders.deletion_protocol import Deletions, Ways
 from attnaudit.models.encoders.mirrored import mirrored_items, take_items
 from attnaudit.models.encoders.recurrent_deletion import recurrent_deletions
 from attnaudit.models.encoders.recurrent_gradient import states_with_gradient
@@ -44,12 +44,9 @@ class Bidirectional(nn.Module):
         """Return the state changes under deletion, see `deletion_protocol`."""
         return recurrent_deletions((self.forwards, self.backwards), embeddings, mask, hidden)
 
-    def ways(
-        self, embeddings: Tensor, mask: Tensor, hidden: Tensor, texts: Tensor, items: Tensor
-    ) -> list[Way]:
+    def ways(self, embeddings: Tensor, mask: Tensor, hidden: Tensor) -> Ways:
         """Return the ways of deletions through the texts, see `deletion_protocol`."""
-        networks = (self.forwards, self.backwards)
-        return recurrent_ways(networks, embeddings, mask, hidden, texts, items)
+        return recurrent_ways((self.forwards, self.backwards), embeddings, mask, hidden)
 
     def influence(
         self, embeddings: Tensor, mask: Tensor, hidden: Tensor, norm: int, per_facet: bool

@@ -9,9 +9,10 @@ deleted one is to be masked. There are no gradients. If the encoder has an attri
 `context_free` is True, `embeddings` and `hidden` may be (B,T,0): no state changes.
 
 If each half of a state is changed by deletions on one side of its item only, the encoder may have
-a method `ways(embeddings, mask, hidden, texts (R,), items (R,))`, too, which gives the new states
-of R deletions item by item, so that few are held at once: two `Way`s, of the first half by items
-before and of the second half by items after. It is not for texts of `LONG_TEXT` items.
+a method `ways`, too, with the same arguments. It returns a function of R deletions, given by their
+texts (R,) and items (R,), which gives the new states item by item, so that few are held at once:
+two `Way`s, of the first half by items before and of the second half by items after. It is not for
+texts of `LONG_TEXT` items.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class Way(NamedTuple):
     steps: Iterator[PassedStates]  # without padding; places that change nothing are left out
 
 
+Ways = Callable[[Tensor, Tensor], list[Way]]
 Deletions = Callable[[int, int], StateChanges | None]
 
 

@@ -20,4 +20,4 @@ def take_items(values: Tensor, items: Tensor) -> Tensor:
     """Return values (B,T,V) of the items (B,T)."""
     first = torch.arange(len(items), device=items.device)[:, None] * items.shape[1]
     index = (first + items).flatten()
-    return values.reshape(index.numel(), -1).index_select(0, index).view_as(values)
+    return values.flatten(0, 1).index_select(0, index).view_as(values)

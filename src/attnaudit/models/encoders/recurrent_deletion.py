@@ -26,24 +26,22 @@ def recurrent_deletions(
     networks: one layer going right and one going left; hidden (B,T,2·H) is their output.
     """
     batch, tokens, size = hidden.shape
+    if tokens >= deletion_protocol.LONG_TEXT:
+        return _near(networks, embeddings, mask, hidden)
     items = torch.arange(tokens, device=hidden.device)
+    ways = recurrent_ways(networks, embeddings, mask, hidden)
 
     def changed(start: int, stop: int) -> StateChanges:
         after = hidden.expand(stop - start, batch, tokens, size).clone()
         texts, deletion = mask[:, start:stop].nonzero(as_tuple=True)
-        ways = recurrent_ways(networks, embeddings, mask, hidden, texts, deletion + start)
-        for way, half in zip(ways, after.chunk(2, -1), strict=True):
+        for way, half in zip(ways(texts, deletion + start), after.chunk(2, -1), strict=True):
             of_text, of_deletion = texts[way.order], deletion[way.order]
             for place, rows, states in way.steps:
                 text = of_text[rows]
                 half[of_deletion[rows], text, way.place[text, place]] = states[rows]
         return StateChanges(items.expand(stop - start, tokens), after)
 
-    return _near(networks, embeddings, mask, hidden) if _is_long(tokens) else changed
-
-
-def _is_long(tokens: int) -> bool:
-    return tokens >= deletion_protocol.LONG_TEXT
+    return changed
 
 
 def _near(

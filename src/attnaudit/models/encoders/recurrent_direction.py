@@ -12,8 +12,8 @@ from torch.nn.functional import pad
 from attnaudit.models.encoders.lstm_steps import for_one_sigmoid
 from attnaudit.models.encoders.row_product import ROWS, row_product
 
-# step(input terms (B,G), states (M,H), memories (M,H), rows): these K·B rows of states and memories
-# are replaced by those after an item; there may be `ROWS` more after them, see `row_product`.
+# step(input terms (n,G), states (M,H), memories (M,H), rows): these rows of states and memories, n
+# or a multiple of it, are replaced by those after an item. `ROWS` more may follow (`row_product`).
 Step = Callable[[Tensor, Tensor, Tensor, slice], None]
 
 

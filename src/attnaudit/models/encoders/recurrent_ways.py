@@ -13,43 +13,33 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor, nn
 
-from attnaudit.models.encoders.deletion_protocol import PassedStates, Way
+from attnaudit.models.encoders.deletion_protocol import PassedStates, Way, Ways
 from attnaudit.models.encoders.mirrored import mirrored_items, take_items
 from attnaudit.models.encoders.recurrent_direction import Direction, make_direction
 
 
 def recurrent_ways(
-    networks: Sequence[nn.LSTM | nn.GRU],
-    embeddings: Tensor,
-    mask: Tensor,
-    hidden: Tensor,
-    texts: Tensor,
-    items: Tensor,
-) -> list[Way]:
-    """Return the way through each network, see `deletion_protocol`.
+    networks: Sequence[nn.LSTM | nn.GRU], embeddings: Tensor, mask: Tensor, hidden: Tensor
+) -> Ways:
+    """Return the ways through both networks, see `deletion_protocol`.
 
-    Parameters
-    ----------
-    networks : two nn.LSTM or nn.GRU
-        One layer going right and one going left.
-    embeddings : Tensor, (B,T,E)
-    mask : Tensor, (B,T) bool
-    hidden : Tensor, (B,T,2·H)
-        Their output.
-    texts, items : Tensor, (R,) int64
-        Each deletion: the text, and the deleted item.
+    networks: one layer going right and one going left; hidden (B,T,2·H) is their output.
     """
     as_written = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)
-    ways = []
-    for network, states, place in zip(
-        networks, hidden.chunk(2, -1), (mirrored_items(mask), as_written), strict=True
-    ):
-        direction = make_direction(
-            network, take_items(embeddings, place), mask, take_items(states, place), -1
-        )
-        deleted = place[texts, items]
-        order = deleted.argsort(stable=True)
-        ways.append(Way(place, order, _steps(direction, texts[order], deleted[order])))
+    places = (mirrored_items(mask), as_written)
+    directions = [
+        make_direction(network, take_items(embeddings, place), mask, take_items(states, place), -1)
+        for network, states, place in zip(networks, hidden.chunk(2, -1), places, strict=True)
+    ]
+
+    def ways(texts: Tensor, items: Tensor) -> list[Way]:
+        found = []
+        for direction, place in zip(directions, places, strict=True):
+            deleted = place[texts, items]
+            order = deleted.argsort(stable=True)
+            found.append(Way(place, order, _steps(direction, texts[order], deleted[order])))
+        return found
+
     return ways
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from torch import Tensor, nn
 
-from attnaudit.models.terms import Terms
+from attnaudit.models.terms import Terms, linear_terms
 
 
 class Linear(nn.Module):
@@ -22,9 +22,9 @@ class Linear(nn.Module):
         """Return the logits (B,…,C) of context (B,…,H); the query is not used."""
         return self.context(context)
 
-    def terms(self, query: Tensor | None) -> Terms:
+    def terms(self, query: Tensor | None) -> Terms | None:
         """Return weight and bias of the logits; the query is not used."""
-        return Terms(self.context.weight, self.context.bias[None])
+        return linear_terms(self.context)
 
 
 class LinearQuery(Linear):
@@ -41,10 +41,10 @@ class LinearQuery(Linear):
             return logits
         return add_query(logits, self.query(query))
 
-    def terms(self, query: Tensor | None) -> Terms:
+    def terms(self, query: Tensor | None) -> Terms | None:
         """Return weight and bias of the logits; the query contributes to the bias."""
         terms = super().terms(query)
-        if self.query is None or query is None:
+        if terms is None or self.query is None or query is None:
             return terms
         return replace(terms, bias=terms.bias + self.query(query))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from attnaudit.models.terms import ScoreTerms
+from attnaudit.models.terms import ScoreTerms, linear_terms
 
 
 class Additive(nn.Module):
@@ -29,17 +29,20 @@ class Additive(nn.Module):
         inner = self._inner(hidden, query).mul_(2).sigmoid_().mul_(2).sub_(1)
         return self.score(inner)[..., 0]
 
-    def terms(self, query: Tensor | None) -> ScoreTerms:
+    def terms(self, query: Tensor | None) -> ScoreTerms | None:
         """Return what scores are computed from, see `attnaudit.models.terms`."""
-        bias = self.item.bias[None]
+        item = linear_terms(self.item)
+        if item is None:
+            return None
+        bias = item.bias
         if self.query is not None and query is not None:
             bias = bias + self.query(query)
-        doubled, total = 2 * self.score.weight[0], self.score.weight.sum()
+        weight = 2 * self.score.weight[0]
 
-        def score(terms: Tensor) -> Tensor:  # 2σ(2x) - 1, as in `without_gradients`
-            return terms.sigmoid_().mv(doubled).sub_(total)
+        def score(terms: Tensor) -> Tensor:  # tanh(x) = 2(σ(2x) - 1/2), as in `without_gradients`
+            return terms.sigmoid_().sub_(0.5).mv(weight)
 
-        return ScoreTerms(2 * self.item.weight, 2 * bias, score)
+        return ScoreTerms(2 * item.weight, 2 * bias, score)
 
     def _inner(self, hidden: Tensor, query: Tensor | None) -> Tensor:
         inner = self.item(hidden)

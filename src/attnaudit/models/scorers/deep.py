@@ -8,7 +8,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from attnaudit.core.option_limits import COUNT, limits
-from attnaudit.models.terms import ScoreTerms
+from attnaudit.models.terms import ScoreTerms, linear_terms
 
 
 @limits(layers=COUNT)
@@ -33,9 +33,12 @@ class Deep(nn.Module):
             inner = inner + self.query(query)[:, None]
         return self.score(inner)[..., 0]
 
-    def terms(self, query: Tensor | None) -> ScoreTerms:
+    def terms(self, query: Tensor | None) -> ScoreTerms | None:
         """Return what scores are computed from, see `attnaudit.models.terms`."""
-        bias = self.item.bias[None]
+        item = linear_terms(self.item)
+        if item is None:
+            return None
+        bias = item.bias
         if self.query is not None and query is not None:
             bias = bias + self.query(query)
-        return ScoreTerms(self.item.weight, bias, lambda terms: self.score(terms)[..., 0])
+        return ScoreTerms(item.weight, bias, lambda terms: self.score(terms)[..., 0])
