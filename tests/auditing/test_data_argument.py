@@ -139,5 +139,5 @@ def test_texts_are_rejected_for_a_model_that_reads_batches() -> None:
 
         def decode(self, record: Any, alpha: Any) -> Any: ...
 
-    with pytest.raises(InputError, match="Reader reads batches, not texts; got DataFrame"):
+    with pytest.raises(InputError, match="This model reads batches, not texts; got DataFrame"):
         attnaudit.audit(Reader(), pd.DataFrame({"text": TEXTS}))  # type: ignore[arg-type]

@@ -520,7 +520,7 @@ def test_texts_need_a_model_that_reads_texts() -> None:
     class Reader:
         read, decode = model.read, model.decode
 
-    with pytest.raises(InputError, match="Reader reads batches, not texts"):
+    with pytest.raises(InputError, match="This model reads batches, not texts"):
         attnaudit.audit(Reader(), TEXTS, **quick)
 
 

@@ -76,7 +76,8 @@ def _read_batches(
     if make_batches is None:
         first = data[0] if isinstance(data, list) else data
         raise InputError(
-            f"{type(model).__name__} reads batches, not texts; got {type(first).__name__}. "
+            f"This model reads batches, not texts; got {type(first).__name__}. Give it "
+            "attnaudit.Batch(names, tokens, mask=…, labels=…), or a list of them. "
             "Texts go with from_huggingface."
         )
     table = _read_table(data, columns)
