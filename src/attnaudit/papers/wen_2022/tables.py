@@ -57,10 +57,15 @@ def table4(cells: FinishedCells) -> Iterator[Number]:
 
 
 def no_twin(cells: FinishedCells) -> Iterator[Number]:
-    """JSD of the twin less that of another seed: no twin was found if it is not above 0."""
+    """By how much the twin is one: other attention, the same predictions, next to another seed.
+
+    The smaller of two numbers: how much farther its attention is from the base, and how much nearer
+    its predictions are. No twin was found if it is not above 0.
+    """
     summary = cells.findings("adversarial", cells.runs[0]).summary.set_index("kind")
-    value = float(summary.loc["twin", "jsd"] - summary.loc["seed", "jsd"])
-    yield Number("twin_jsd_less_seed_jsd", value, claim=(-math.inf, 0.0))
+    farther = float(summary.loc["twin", "jsd"] - summary.loc["seed", "jsd"])
+    nearer = float(summary.loc["seed", "tvd"] - summary.loc["twin", "tvd"])
+    yield Number("twin_beyond_seed", min(farther, nearer), claim=(-math.inf, 0.0))
     yield from twins(cells)
 
 
