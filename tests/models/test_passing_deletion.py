@@ -218,7 +218,15 @@ class _Reversed(Linear):
         return -2 * super().forward(context, query)
 
 
-@pytest.mark.parametrize(("part", "kind"), [("scorer", _Sharper), ("output", _Reversed)])
+class _NotLinear(Linear):
+    """A user's output that says so, with the `forward` of a linear one."""
+
+    is_linear = False
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"), [("scorer", _Sharper), ("output", _Reversed), ("output", _NotLinear)]
+)
 @pytest.mark.parametrize("encoder", ["bilstm:hidden=5", "cnn:filters=4"])
 @torch.no_grad()
 def test_a_part_that_overrides_forward_alone_is_read_by_it(

@@ -62,7 +62,8 @@ def logits_without_each(site: SiteParts, classes: int, wanted: Tensor | None = N
         return by_halves and width < deletion_protocol.LONG_TEXT
 
     def most(width: int) -> int:
-        return most_at_once(width, classes) if passing(width) else _most_texts(width)
+        shared = _most_texts(width)
+        return min(shared, most_at_once(width, classes)) if passing(width) else shared
 
     ratio = PASSING_RATIO if passing(site.mask.shape[1]) else _RATIO
     for index, width in groups_by_length(site.mask.sum(-1), most, ratio):

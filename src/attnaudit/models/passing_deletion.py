@@ -20,7 +20,6 @@ from attnaudit.models.encoders.row_product import row_product
 from attnaudit.models.site_parts import SiteParts
 from attnaudit.models.terms import ScoreTerms, describes_forward
 
-_TOKENS = 2**13  # whose input terms are held at once
 _ROUNDING = 200  # machine epsilons of the largest score or readout
 # Classes, as a share of the numbers of a state, up to which a readout of every new state is faster
 # than the readout of the contexts (measured with 300 items); a few are always.
@@ -63,8 +62,10 @@ class HalfTerms:
 
 def half_terms(site: SiteParts) -> HalfTerms | None:
     """Split scores and readouts; None if the parts do not work by halves, or it does not pay."""
-    if not hasattr(site.encoder, "ways") or not all(
-        describes_forward(part, "terms") for part in (site.scorer, site.output)
+    if (
+        site.readout is None  # the output is not linear
+        or not hasattr(site.encoder, "ways")
+        or not all(describes_forward(part, "terms") for part in (site.scorer, site.output))
     ):
         return None
     scoring, reading = site.scorer.terms(site.query), site.output.terms(site.query)
@@ -84,8 +85,8 @@ def half_terms(site: SiteParts) -> HalfTerms | None:
 
 
 def most_at_once(width: int, classes: int) -> int:
-    """Return how many texts of this width can be passed at once."""
-    return max(1, min(_TOKENS // width, rows_at_once(width * width * (1 + classes))))
+    """Return of how many texts of this width all scores and readouts are held at once."""
+    return rows_at_once(width * width * (1 + classes))
 
 
 def logits_on_their_way(site: SiteParts, texts: Tensor, items: Tensor) -> Tensor | None:
@@ -120,7 +121,7 @@ def _agree(site: SiteParts, terms: HalfTerms, values: Tensor) -> bool:
 
     They do not if someone hooked or replaced a layer: then the model's own methods are right.
     """
-    assert site.readout is not None  # the output is linear
+    assert site.readout is not None  # see `half_terms`
     inner = len(terms.scoring.weight)
     scored = (values + terms.bias[:, None])[site.mask]
     pairs = (

@@ -30,12 +30,20 @@ class ScoreTerms(Terms):
     score: Callable[[Tensor], Tensor]
 
 
-def linear_terms(layer: Any) -> Terms | None:
-    """The terms of a linear layer; None for what someone put in its place."""
+def linear_terms(
+    layer: Any, of_query: nn.Module | None = None, query: Tensor | None = None
+) -> Terms | None:
+    """The terms of a linear layer; None for what someone put in its place.
+
+    With a layer for it, the query (B,Q) contributes to the bias.
+    """
     if not isinstance(layer, nn.Linear):
         return None
     bias = layer.weight.new_zeros(len(layer.weight)) if layer.bias is None else layer.bias
-    return Terms(layer.weight, bias[None])
+    bias = bias[None]
+    if of_query is not None and query is not None:
+        bias = bias + of_query(query)
+    return Terms(layer.weight, bias)
 
 
 def one_term(vector: Tensor) -> ScoreTerms:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from torch import Tensor, nn
 
 from attnaudit.models.terms import Terms, linear_terms
@@ -43,10 +41,7 @@ class LinearQuery(Linear):
 
     def terms(self, query: Tensor | None) -> Terms | None:
         """Return weight and bias of the logits; the query contributes to the bias."""
-        terms = super().terms(query)
-        if terms is None or self.query is None or query is None:
-            return terms
-        return replace(terms, bias=terms.bias + self.query(query))
+        return linear_terms(self.context, self.query, query)
 
 
 def add_query(values: Tensor, shift: Tensor) -> Tensor:

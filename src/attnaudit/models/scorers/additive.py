@@ -31,18 +31,15 @@ class Additive(nn.Module):
 
     def terms(self, query: Tensor | None) -> ScoreTerms | None:
         """Return what scores are computed from, see `attnaudit.models.terms`."""
-        item = linear_terms(self.item)
-        if item is None:
+        inner = linear_terms(self.item, self.query, query)
+        if inner is None:
             return None
-        bias = item.bias
-        if self.query is not None and query is not None:
-            bias = bias + self.query(query)
         weight = 2 * self.score.weight[0]
 
         def score(terms: Tensor) -> Tensor:  # tanh(x) = 2(σ(2x) - 1/2), as in `without_gradients`
             return terms.sigmoid_().sub_(0.5).mv(weight)
 
-        return ScoreTerms(2 * item.weight, 2 * bias, score)
+        return ScoreTerms(2 * inner.weight, 2 * inner.bias, score)
 
     def _inner(self, hidden: Tensor, query: Tensor | None) -> Tensor:
         inner = self.item(hidden)

@@ -35,10 +35,7 @@ class Deep(nn.Module):
 
     def terms(self, query: Tensor | None) -> ScoreTerms | None:
         """Return what scores are computed from, see `attnaudit.models.terms`."""
-        item = linear_terms(self.item)
-        if item is None:
+        inner = linear_terms(self.item, self.query, query)
+        if inner is None:
             return None
-        bias = item.bias
-        if self.query is not None and query is not None:
-            bias = bias + self.query(query)
-        return ScoreTerms(item.weight, bias, lambda terms: self.score(terms)[..., 0])
+        return ScoreTerms(inner.weight, inner.bias, lambda terms: self.score(terms)[..., 0])
