@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
+from dataclasses import replace
 
+import pytest
 import torch
 from torch import Tensor
 
 from attnaudit.core.contract import Batch, Record
+from attnaudit.core.errors import NotApplicable
 from attnaudit.measures import MEASURES
 from attnaudit.measures.shared_pass import differentiable_pass, passes_shared
 from small_models import small_models
@@ -57,3 +61,43 @@ def test_a_pass_is_of_one_model_and_record_and_ends_with_the_context() -> None:
         del made
         assert gone() is not None
     assert gone() is None
+
+
+def test_measures_of_the_same_gradient_share_one_pass_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, batch = small_models()[-1]
+    record = model.read(batch)
+    names = ("gradient_norm", "hidden_gradient", "input_times_gradient")
+    alone = {name: MEASURES[name](model, record, 0) for name in names}
+    passed: list[int] = []
+    gradients = torch.autograd.grad
+
+    def counted(values: Tensor, by: Sequence[Tensor], **options: bool) -> tuple[Tensor, ...]:
+        passed.append(len(by))
+        return gradients(values, by, **options)
+
+    with passes_shared():
+        made = differentiable_pass(model, record)
+        monkeypatch.setattr(torch.autograd, "grad", counted)
+        for name in names:
+            found = MEASURES[name](model, record, 0)
+            assert torch.equal(found.nan_to_num(7), alone[name].nan_to_num(7))
+        own = made.slope_in_hidden()
+    # Back to words and states; `hidden_gradient` also looks whether attention is of its states.
+    hidden = made.record.hidden
+    assert passed == [2, len(hidden)]
+    assert torch.equal(own, gradients(made.odds.sum(), hidden)[0])
+
+
+def test_a_prediction_that_does_not_depend_on_the_embeddings_is_not_applicable() -> None:
+    class Deaf:
+        def read(self, batch: Batch, embeddings: Tensor | None = None) -> Record:
+            record = inner.read(batch)
+            used = record.embeddings if embeddings is None else embeddings
+            return replace(record, embeddings=used, hidden=None)
+
+    inner, batch = small_models()[-1]
+    deaf = Deaf()
+    with pytest.raises(NotApplicable, match="not computed from the embeddings"):
+        MEASURES["gradient_norm"](deaf, deaf.read(batch), 0)

@@ -24,7 +24,8 @@ def gradient(model: AttentionModel, record: Record, seed: int) -> Tensor:
         |Σ_e x_e ∂p(predicted class)/∂x_e|, summed over the tokens of an item with their signs.
     """
     with differentiating():
-        embeddings, fresh = differentiable_pass(model, record)
-        slope = slope_of_probability(model.decode(fresh, fresh.alpha.detach()), record, embeddings)
-    per_token = (slope * embeddings.detach()).sum(-1)
+        made = differentiable_pass(model, record)
+        logits = model.decode(made.record, made.record.alpha.detach())
+        slope = slope_of_probability(logits, record, made.embeddings)
+    per_token = (slope * made.embeddings.detach()).sum(-1)
     return masking.to_items(per_token, record.item_of_token, record.content.shape[1]).abs()

@@ -6,10 +6,8 @@ import torch
 from torch import Tensor
 
 from attnaudit.core import masking
-from attnaudit.core.autograd import differentiating
 from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.option_limits import OneOf, limits
-from attnaudit.measures.log_odds import log_odds
 from attnaudit.measures.shared_pass import differentiable_pass
 
 NORM = OneOf((1, 2))
@@ -30,10 +28,7 @@ def gradient_norm(model: AttentionModel, record: Record, seed: int, *, norm: int
         ‖∂p(predicted class)/∂X_i‖ / Σ_k ‖∂p/∂X_k‖: sums to 1 over the items that count. NaN for
         the others, and for all items of a text in which no word changes the prediction.
     """
-    with differentiating():
-        embeddings, fresh = differentiable_pass(model, record)
-        odds = log_odds(fresh.logits, record)
-        slope = torch.autograd.grad(odds.sum(), embeddings, retain_graph=True)[0]
+    slope = differentiable_pass(model, record).slope_in_embeddings()
     return shares(norm_of_items(slope, record, norm), record.content)
 
 

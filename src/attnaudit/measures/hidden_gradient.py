@@ -10,7 +10,6 @@ from attnaudit.core.contract import AttentionModel, Record
 from attnaudit.core.errors import NotApplicable
 from attnaudit.core.option_limits import limits
 from attnaudit.measures.gradient_norm import NORM, shares
-from attnaudit.measures.log_odds import log_odds
 from attnaudit.measures.shared_pass import differentiable_pass
 
 
@@ -33,11 +32,10 @@ def hidden_gradient(model: AttentionModel, record: Record, seed: int, *, norm: i
         the others, and for all items of a text in which no state changes the prediction.
     """
     with differentiating():
-        _, fresh = differentiable_pass(model, record)
-        hidden = differentiable_hidden(fresh)
-        _check_attention_from_hidden(fresh, hidden)
-        odds = log_odds(fresh.logits, record)
-        slope = torch.autograd.grad(odds.sum(), hidden, retain_graph=True, allow_unused=True)[0]
+        made = differentiable_pass(model, record)
+        hidden = differentiable_hidden(made.record)
+        _check_attention_from_hidden(made.record, hidden)
+        slope = made.slope_in_hidden()
     if slope is None:
         raise NotApplicable(
             "the prediction is not computed from the hidden states that the model records"

@@ -83,10 +83,10 @@ def influence_by_gradients(
 ) -> Tensor:
     """Influence (B,N,N) before scaling to shares, by a backward pass per state or component."""
     with differentiating():
-        embeddings, fresh = differentiable_pass(model, record)
-        hidden = differentiable_hidden(fresh)
+        made = differentiable_pass(model, record)
+        hidden = differentiable_hidden(made.record)
         rows = [
-            _influence_on(hidden[:, place], embeddings, record, norm, per_facet)
+            _influence_on(hidden[:, place], made.embeddings, record, norm, per_facet)
             for place in range(hidden.shape[1])
         ]
     return torch.stack(rows, 1)

@@ -6,9 +6,8 @@ import torch
 from torch import Tensor
 
 from attnaudit.core import masking
-from attnaudit.core.autograd import differentiating
 from attnaudit.core.contract import AttentionModel, Record
-from attnaudit.measures.log_odds import slope_of_probability
+from attnaudit.measures.log_odds import slope_of_odds_to_probability
 from attnaudit.measures.shared_pass import differentiable_pass
 
 
@@ -27,9 +26,8 @@ def input_times_gradient(
     Tensor (B,N)
         |Σ_e x_e ∂p(predicted class)/∂x_e|; NaN for items that do not count.
     """
-    with differentiating():
-        embeddings, fresh = differentiable_pass(model, record)
-        slope = slope_of_probability(fresh.logits, record, embeddings)
-    per_token = (slope * embeddings.detach()).sum(-1)
+    made = differentiable_pass(model, record)
+    slope = slope_of_odds_to_probability(made.slope_in_embeddings(), made.odds)
+    per_token = (slope * made.embeddings.detach()).sum(-1)
     per_item = masking.to_items(per_token, record.item_of_token, record.content.shape[1])
     return masking.fill(per_item if signed else per_item.abs(), record.content, torch.nan)

@@ -46,5 +46,10 @@ def slope_of_probability(logits: Tensor, record: Record, by: Tensor) -> Tensor:
     """
     odds = log_odds(logits, record)
     slope = torch.autograd.grad(odds.sum(), by, retain_graph=True)[0]  # others may need it
+    return slope_of_odds_to_probability(slope, odds)
+
+
+def slope_of_odds_to_probability(slope: Tensor, odds: Tensor) -> Tensor:
+    """∂p/∂x (B,…) from ∂o/∂x (B,…) and the log-odds o (B,): p(1 - p) times as large."""
     spread = (odds.sigmoid() * (-odds).sigmoid()).detach()
     return slope * spread.view(-1, *[1] * (slope.dim() - 1))
