@@ -39,8 +39,8 @@ def linear_terms(
     """
     if not isinstance(layer, nn.Linear):
         return None
-    bias = layer.weight.new_zeros(len(layer.weight)) if layer.bias is None else layer.bias
-    bias = bias[None]
+    no_bias = layer.weight.new_zeros(len(layer.weight))
+    bias: Tensor = (no_bias if layer.bias is None else layer.bias)[None]
     if of_query is not None and query is not None:
         bias = bias + of_query(query)
     return Terms(layer.weight, bias)
