@@ -10,10 +10,10 @@ import torch
 from benchmarks.reference import attention_tests as released
 from benchmarks.reference import measures as released_measures
 from benchmarks.reference.plain_model import PlainModel, Read
-from benchmarks.speed import limits
-from benchmarks.speed.measure_rows import of_measures, records
+from benchmarks.speed import essentials, limits
+from benchmarks.speed.measure_rows import of_measures
 from benchmarks.speed.row import Numbers, Row, per_text
-from benchmarks.speed.setting import Corpus, plain, trained
+from benchmarks.speed.setting import Corpus, plain, records, trained
 from torch import Tensor
 
 from attnaudit import exact, statistics
@@ -47,6 +47,7 @@ def permutation_row(data: Corpus, device: torch.device) -> Row:
         60.0,
         difference,
         needed=limits.permutation(data.lengths, 2),
+        essential=essentials.shuffles(model, read),
     )
 
 
@@ -179,13 +180,15 @@ def furthest_row(data: Corpus, device: torch.device, classes: int) -> Row:
     reference = plain(model, device)
     plainly_read = [reference.read(*batch) for batch in data.plain_batches(device)]
 
+    def found(record: Record) -> exact.Furthest:
+        readout = record.readout.double()
+        return exact.furthest(record.alpha[:, 0].double(), readout, record.mask[:, 0])
+
     def ours() -> Numbers:
         numbers: list[Tensor] = []
         for record in read:
-            found = exact.furthest(
-                record.alpha[:, 0].double(), record.readout.double(), record.mask[:, 0]
-            )
-            numbers += list(torch.stack([found.jsd, found.upper], -1))
+            far = found(record)
+            numbers += list(torch.stack([far.jsd, far.upper], -1))
         return numbers
 
     def below(ours: Numbers, theirs: Numbers) -> float:
@@ -201,6 +204,7 @@ def furthest_row(data: Corpus, device: torch.device, classes: int) -> Row:
         below,
         tolerance=1e-4,
         needed=limits.furthest(data.lengths),
+        essential=essentials.bound(read, lambda record: found(record).jsd) if classes > 2 else None,
     )
 
 
@@ -248,6 +252,8 @@ def battery_row(data: Corpus, device: torch.device) -> Row:
             released.furthest(reference, read)
         return [row for name in functions for row in found[name]]
 
+    passes = essentials.passes(model, batches, backward=1)
+
     return Row(
         f"Jain & Wallace battery, {data.name}",
         "all of the above as released",
@@ -256,4 +262,5 @@ def battery_row(data: Corpus, device: torch.device) -> Row:
         40.0 if data.name == "sst" else None,
         # Scores are compared, not taus: the ranks of scores that are all at rounding mean nothing.
         needed=limits.battery(model, data.lengths, 2),
+        essential=lambda: (of_measures(model, batches, ("leave_one_out",)), passes()),
     )

@@ -9,9 +9,8 @@ from typing import Any
 import torch
 import transformers
 from benchmarks.speed import limits
-from benchmarks.speed.measure_rows import records
 from benchmarks.speed.row import Numbers, Row
-from benchmarks.speed.setting import Corpus, trained
+from benchmarks.speed.setting import Corpus, records, trained
 from captum.attr import FeatureAblation, IntegratedGradients
 from entmax import sparsemax
 

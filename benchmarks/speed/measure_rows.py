@@ -7,12 +7,11 @@ from typing import Any
 
 import torch
 from benchmarks.reference import measures as reference
-from benchmarks.speed import limits
+from benchmarks.speed import essentials, limits
 from benchmarks.speed.row import Numbers, Row, per_text
-from benchmarks.speed.setting import Corpus, plain, trained
+from benchmarks.speed.setting import Corpus, plain, records, trained
 from torch import Tensor
 
-from attnaudit.core.contract import Record
 from attnaudit.core.special_tokens import END
 from attnaudit.measures import MEASURES
 from attnaudit.measures.shared_pass import passes_shared
@@ -22,14 +21,6 @@ ENCODERS = (("bilstm", "BiLSTM", 6.0), ("cnn", "CNN", 6.0), ("average", "context
 GRADIENTS = ("gradient", "gradient_norm", "hidden_gradient", "attention_gradient")
 # Scaled to sum to 1 over the words of a text.
 SHARES = ("gradient_norm", "hidden_gradient")
-
-
-def records(model: Any, batches: list[Any]) -> Iterator[Record]:
-    """Read each batch."""
-    for batch in batches:
-        with torch.no_grad():
-            record = model.read(batch)
-        yield record
 
 
 def of_measures(model: Any, batches: list[Any], names: tuple[str, ...]) -> Numbers:
@@ -77,6 +68,7 @@ def leave_one_out_rows(data: Corpus, device: torch.device) -> Iterator[Row]:
             ),
             least,
             needed=limits.leave_one_out(model, data.lengths),
+            essential=essentials.reading(model, batches) if encoder == "average" else None,
         )
 
 
@@ -93,6 +85,7 @@ def gradient_rows(data: Corpus, device: torch.device) -> Iterator[Row]:
         lambda: of_reference(released, plain_batches, functions),
         3.0,
         needed=limits.gradients(model, data.lengths),
+        essential=essentials.gradients(model, batches),
     )
     yield Row(
         f"gradient alone, {data.name}",

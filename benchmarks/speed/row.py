@@ -26,7 +26,8 @@ class Row:
     least : the ratio of times that is aimed at; None if there is no aim.
     difference : (ours, theirs) -> the largest difference that is not allowed to be large.
     tolerance : of that difference.
-    needed : what the work cannot do without.
+    needed : what the work cannot do without, in operations.
+    essential : runs what our way of computing it cannot do without, see `essentials`.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Row:
     difference: Callable[[Any, Any], float] = field(default=lambda a, b: largest_difference(a, b))
     tolerance: float = 1e-5
     needed: Needed | None = None
+    essential: Callable[[], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,12 @@ class Outcome:
     theirs_wall: Seconds | None  # None also if it was too long to repeat
     difference: float
     limit: float | None
+    essential: Seconds | None = None
+
+    @property
+    def best_ratio(self) -> float | None:
+        """The ratio if all but the essential parts took no time."""
+        return None if self.essential is None else self.theirs.least / self.essential.least
 
     @property
     def ratio(self) -> float:
@@ -86,6 +94,10 @@ def measured(
         theirs_result, theirs = processor_seconds(row.theirs, repeats, device)
     row.ours()  # warm up: imports, caches, tables made once
     ours_result, ours = processor_seconds(row.ours, 2 * repeats, device)
+    essential = None
+    if row.essential is not None:
+        row.essential()
+        _, essential = processor_seconds(row.essential, 2 * repeats, device)
     repeated = cores and theirs.least < _LONG
     return Outcome(
         row,
@@ -95,6 +107,7 @@ def measured(
         wall_seconds(row.theirs, 1, device) if repeated else None,
         row.difference(ours_result, theirs_result),
         None if row.needed is None else machine.seconds(row.needed),
+        essential,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from benchmarks.reference.plain_model import PlainModel
 from torch import Tensor
 
-from attnaudit.core.contract import Batch
+from attnaudit.core.contract import Batch, Record
 from attnaudit.data import Example, Splits, Vocabulary
 from attnaudit.data.batching import batches_of, collate, in_batches
 from attnaudit.data.datasets import load
@@ -94,3 +95,11 @@ def trained(data: Corpus, encoder: str, *, classes: int = 2, train: int = 2000) 
 def plain(model: Any, device: torch.device) -> PlainModel:
     """The reference with the same weights."""
     return PlainModel(model).to(device).eval()
+
+
+def records(model: Any, batches: list[Any]) -> Iterator[Record]:
+    """Read each batch."""
+    for batch in batches:
+        with torch.no_grad():
+            record = model.read(batch)
+        yield record

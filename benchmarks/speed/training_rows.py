@@ -6,7 +6,7 @@ import copy
 
 import torch
 from benchmarks.reference import training as released
-from benchmarks.speed import limits
+from benchmarks.speed import essentials, limits
 from benchmarks.speed.row import Row
 from benchmarks.speed.setting import EMBEDDING, PLAIN_BATCH, Corpus, PlainModel
 
@@ -30,6 +30,8 @@ def training_row(data: Corpus, device: torch.device, texts: int) -> Row:
         for group in groups
     ]
 
+    shapes = [(len(group), max(len(ids) for ids, _ in group)) for group in numbered]
+
     def ours() -> list[torch.Tensor]:
         model = copy.deepcopy(start)
         batches = (collate(group, data.vocabulary, 2) for group in groups)
@@ -49,4 +51,5 @@ def training_row(data: Corpus, device: torch.device, texts: int) -> Row:
         needed=limits.training(
             start, [len(example.tokens) for group in groups for example in group], len(groups)
         ),
+        essential=essentials.training(start, shapes),
     )
