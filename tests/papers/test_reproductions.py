@@ -76,6 +76,7 @@ def test_the_list_has_every_item_with_needs_cost_and_data(tmp_path: Path) -> Non
             assert f"  {name} " in printed.output
     assert "missing: sst" in printed.output
     assert "on what is here" not in printed.output
+    assert "Costs" not in printed.output
     of_one = CliRunner().invoke(app, ["reproduce", "meister_2021", "--list"])
     assert "figure3" in of_one.output
     assert "wen_2022" not in of_one.output
@@ -98,6 +99,7 @@ def test_the_cost_is_of_the_corpora_that_are_here(monkeypatch: pytest.MonkeyPatc
     assert listed["cost"].str.fullmatch(r"(\d+ h )?\d+ min|").all()
     assert ((listed["cost"] != "") == has_sst).all()
     assert list_text(listed).count("on what is here") == has_sst.sum()
+    assert "Costs are rough guesses" in list_text(listed)
 
 
 def test_every_published_key_is_one_that_the_item_gives() -> None:
@@ -131,7 +133,8 @@ def test_each_item_runs_fast(paper: str, name: str, out: Path) -> None:
     assert first.table["published"].isna().all()  # simulated data is no paper's
     read = pd.read_csv(first.path)
     assert list(read.columns) == list(first.table.columns)
-    for part in (paper, name, "keyword" if "keyword" in item.fast_dataset else "babi", "seeds_0"):
+    corpus = "keyword" if "keyword" in item.fast_dataset else "babi"
+    for part in (paper, name, corpus, "sample_12-epochs_1-seeds_0-fast"):
         assert part in first.path.name
     assert [path.suffix for path in first.figures] == ([".svg", ".png"] if item.draw else [])
     assert str(first).startswith(f"{paper} {name}, ")

@@ -117,5 +117,8 @@ def list_text(listed: pd.DataFrame) -> str:
             lines.append(
                 f"  {'':22s} here: {line.here or 'none'}; missing: {line.missing or 'none'}"
             )
-    lines.append("\nCosts are rough guesses for one process, wrong by a factor of ten for some.")
+    if (listed["cost"] != "").any():
+        lines.append(
+            "\nCosts are rough guesses for one process, wrong by a factor of ten for some."
+        )
     return "\n".join(lines).lstrip("\n")

@@ -13,7 +13,7 @@ from attnaudit.core.errors import NotApplicable
 from attnaudit.core.notices import notice
 from attnaudit.core.output_files import recovery_advice, write_file
 from attnaudit.papers.finished_cells import FinishedCells
-from attnaudit.papers.grid_tables import as_grid, settings
+from attnaudit.papers.grid_tables import FAST, as_grid, settings
 from attnaudit.papers.item import Item, Plan
 from attnaudit.report.figures import style
 from attnaudit.report.tables.formats import csv_text
@@ -70,8 +70,11 @@ class Settings:
     def stem(self, paper: str, item: Item, dataset: str) -> Path:
         """The files of an item, without their ending: with all that decides the numbers."""
         seeds = "+".join(map(str, self.seeds))
-        name_parts = [paper, item.name, dataset, f"sample_{self.sample or ALL}"]
-        name_parts += [f"epochs_{self.epochs or 'paper'}", f"seeds_{seeds}", *["fast"] * self.fast]
+        sample, epochs = self.sample, self.epochs
+        if self.fast:  # whatever was asked for
+            sample, epochs = FAST["sample"], FAST["epochs"]
+        name_parts = [paper, item.name, dataset, f"sample_{sample or ALL}"]
+        name_parts += [f"epochs_{epochs or 'paper'}", f"seeds_{seeds}", *["fast"] * self.fast]
         return self.out / "reproductions" / file_name("-".join(name_parts).replace("+", "."))
 
 
