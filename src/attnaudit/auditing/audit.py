@@ -28,6 +28,7 @@ from attnaudit.auditing.jobs.run_job import BatchSource, opened, parts_folder, r
 from attnaudit.auditing.jobs.shard_bounds import TOKENS_PER_SHARD
 from attnaudit.auditing.jobs.shards import MemoryShards, index_batches
 from attnaudit.auditing.other_models import check_other_models
+from attnaudit.auditing.padding import check_padding
 from attnaudit.auditing.selection import Choice, find_audits, find_measures
 from attnaudit.auditing.summarised import check_class_names, summarised
 from attnaudit.audits import AUDITS
@@ -199,11 +200,12 @@ def _in_memory(
     with evaluating(model, *battery.other_models, device=device):
         first = batches[0] if device is None else batches[0].to(device)
         check_other_models(model, battery.other_models, first)
+        names = getattr(model, "class_names", None) if class_names is None else class_names
+        check_class_names(names, read(model, first, device).logits.shape[1])
+        check_padding(battery, batches)
         options = compute_data_options(
             battery.audits, lambda: (read(model, batch, device) for batch in batches)
         )
-        names = getattr(model, "class_names", None) if class_names is None else class_names
-        check_class_names(names, read(model, first, device).logits.shape[1])
     kept = choose_examples(index.ids, index.labels, index.tokens, keep_examples, battery.seed)
     audits = bind_data_options(battery.audits, options)
     battery = replace(battery, audits=audits, kept=kept)

@@ -64,12 +64,16 @@ class Declaration:
         The glass models (synthetic reference models) whose fault this audit shows.
     blind : mapping of str to str
         Glass model -> why its fault is invisible to this audit.
+    shortens_texts : bool
+        Whether it reads texts without different numbers of their words in one batch: the shorter
+        ones are padded, even if no text of the data is.
     """
 
     question: str
     metrics: Mapping[str, Metric]
     detects: tuple[str, ...] = ()
     blind: Mapping[str, str] = field(default_factory=dict)
+    shortens_texts: bool = False
 
 
 # The scales of most metrics.

@@ -66,6 +66,7 @@ def _wrong_form(form: str, token: int | None) -> InputError:
 @declares(
     Declaration(
         question="Are the most important words necessary, and are they sufficient?",
+        shortens_texts=True,
         metrics={
             "comprehensiveness": Metric(
                 "drop of the predicted probability without the top words, mean over shares (AOPC)",

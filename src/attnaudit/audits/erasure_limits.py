@@ -30,6 +30,7 @@ PER_RANKING = ("aopc", "aopc_ascending", "naopc", "naopc_ascending")
 @declares(
     Declaration(
         question="How good is the order of the words, between the best and the worst order?",
+        shortens_texts=True,
         metrics={
             "aopc": Metric(
                 "mean drop of p(ŷ) when the words go one by one, the top word first",

@@ -77,6 +77,7 @@ def _metrics() -> dict[str, Metric]:
 @declares(
     Declaration(
         question="Do the most attended words carry the decision, next to the best words there are?",
+        shortens_texts=True,
         metrics=_metrics(),
         detects=("shifted",),
         blind={

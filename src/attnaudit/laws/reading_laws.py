@@ -9,8 +9,9 @@ import torch
 
 from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.core.tolerance import tolerance_of
-from attnaudit.laws.differences import difference, largest
+from attnaudit.laws.differences import attention_difference, difference, largest
 from attnaudit.laws.report import Law
+from attnaudit.laws.unpadded import unpadded
 
 
 def padding(model: AttentionModel, batch: Batch, record: Record) -> list[Law]:
@@ -19,13 +20,10 @@ def padding(model: AttentionModel, batch: Batch, record: Record) -> list[Law]:
     logits = difference(in_batch.logits, record.logits)
     same_shape = in_batch.alpha.shape == record.alpha.shape
     weights = difference(in_batch.alpha, record.alpha) if same_shape else math.inf
-    nothing = torch.zeros_like(batch.mask[:1])
     for index in range(min(len(batch), 8)):
-        alone = model.read(batch.rows(torch.tensor([index])).without(nothing))
+        alone = model.read(unpadded(batch.rows(torch.tensor([index]))))
         logits = largest(logits, difference(alone.logits[0], record.logits[index]))
-        same = record.alpha[index, : alone.alpha.shape[1], : alone.alpha.shape[2]]
-        fits = same.shape == alone.alpha.shape[1:]
-        weights = largest(weights, difference(alone.alpha[0], same) if fits else math.inf)
+        weights = largest(weights, attention_difference(record, index, alone))
     if hasattr(model, "read_logits"):  # which may put texts into other batches
         logits = largest(logits, difference(model.read_logits(batch), record.logits))
     others = difference(record.logits, record.logits.roll(1, 0))

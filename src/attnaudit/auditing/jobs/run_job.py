@@ -16,8 +16,9 @@ from attnaudit.auditing.jobs.fingerprints import choice_fingerprint, model_finge
 from attnaudit.auditing.jobs.job import begin, continues, job_id, was_begun
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.sharded_audit import ShardedAudit
-from attnaudit.auditing.jobs.shards import MemoryShards, Shards, StoredShards
+from attnaudit.auditing.jobs.shards import MemoryShards, Shards, StoredShards, first_batches
 from attnaudit.auditing.other_models import check_other_models
+from attnaudit.auditing.padding import check_padding
 from attnaudit.auditing.summarised import check_class_names, summarised
 from attnaudit.core.contract import Batch
 from attnaudit.core.module_state import evaluating
@@ -148,7 +149,7 @@ def run_job(
     begin(store, whole_identity)
     job = job_id(whole_identity)
     sharded = ShardedAudit(job, store, battery, source.shards(store))
-    _check(sharded, class_names)
+    _check(sharded, index.shards, class_names)
     sharded.plan(index, keep_examples)
     sharded = sharded.planned()
     sharded.run(index, workers=workers, task=task, show_progress=show_progress)
@@ -167,8 +168,8 @@ def _word_choices(words: Battery | None) -> dict[str, Any]:
     return {"word_audits": _choices(words.audits), "word_measures": _choices(words.measures)}
 
 
-def _check(sharded: ShardedAudit, class_names: Sequence[str] | None) -> None:
-    """Reject other models and class names that do not fit, before any shard is audited."""
+def _check(sharded: ShardedAudit, shards: int, class_names: Sequence[str] | None) -> None:
+    """Reject models and class names that do not fit, before any shard is audited."""
     battery = sharded.battery
     first = sharded.shards.batches(0)[0]
     with evaluating(battery.model, *battery.other_models, device=battery.device):
@@ -178,5 +179,6 @@ def _check(sharded: ShardedAudit, class_names: Sequence[str] | None) -> None:
             first if battery.device is None else first.to(battery.device),
         )
         record = read(battery.model, first, battery.device)
-    names = class_names or getattr(battery.model, "class_names", None)
-    check_class_names(names, record.logits.shape[1])
+        names = class_names or getattr(battery.model, "class_names", None)
+        check_class_names(names, record.logits.shape[1])
+        check_padding(battery, first_batches(sharded.shards, shards))

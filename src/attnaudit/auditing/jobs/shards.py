@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol
 
@@ -11,6 +11,8 @@ from attnaudit.auditing.jobs.fingerprints import batch_fingerprint
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.shard_bounds import in_shards
 from attnaudit.core.contract import Batch
+
+_LOOKED_AT = 16  # stored shards; only very long texts have all of them without padding
 
 
 class Shards(Protocol):
@@ -60,6 +62,19 @@ class MemoryShards:
     def batches(self, shard: int) -> Sequence[Batch]:
         """The batches of one shard."""
         return self._shards[shard]
+
+
+def first_batches(shards: Shards, count: int) -> Iterator[Batch]:
+    """The batches to look at before the work: all in memory; of stored shards, the first few.
+
+    Parameters
+    ----------
+    shards : of a job.
+    count : how many there are.
+    """
+    few = count if isinstance(shards, MemoryShards) else min(count, _LOOKED_AT)
+    for shard in range(few):
+        yield from shards.batches(shard)
 
 
 def index_batches(batches: Sequence[Batch]) -> ExampleIndex:
