@@ -13,7 +13,7 @@ import torch
 from attnaudit.results.audit_command import audit_command
 from attnaudit.results.card import Answer, Finding
 from attnaudit.results.explanation_tests import TESTS
-from attnaudit.results.next_steps import next_steps, texts_needed
+from attnaudit.results.next_steps import next_steps, rounded_up, texts_needed
 from attnaudit.results.questions import Question, Thresholds
 from attnaudit.results.recommendation import recommendation, recommended
 from attnaudit.statistics import bootstrap
@@ -44,6 +44,14 @@ def test_so_many_texts_do_settle_it() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("count", "rounded"),
+    [(1, 1), (99, 99), (100, 100), (101, 110), (441, 450), (44_175, 45_000), (99_001, 100_000)],
+)
+def test_a_count_is_rounded_up_to_two_digits(count: int, rounded: int) -> None:
+    assert rounded_up(count) == rounded
+
+
 def test_a_settled_or_unknown_number_needs_none() -> None:
     settled = finding(np.linspace(0.8, 0.9, 40))
     assert texts_needed(settled, RULE, 40) is None
@@ -67,7 +75,8 @@ def test_an_open_number_of_a_sampling_audit_asks_for_more_texts_of_that_audit() 
     steps = next_steps(given, "partly", 500, about)
     (instead, more) = steps
     assert "--explanations all" in instead.command
-    count = math.ceil(1.1 * 100 * (0.2 / 0.1) ** 2)
+    assert math.ceil(1.1 * 100 * (0.2 / 0.1) ** 2) == 441
+    count = 450  # in two digits, upwards
     assert f"{count:,} texts would settle" in more.text
     words = shlex.split(more.command)
     assert words[:3] == ["attnaudit", "audit", "my model"]

@@ -93,7 +93,7 @@ def _more_texts(
         read = min(texts, _SAMPLED.get(audit, texts))
         count = texts_needed(finding, _thresholds(question, finding), read)
         if count is not None:
-            needed[audit] = max(needed.get(audit, 0), count)
+            needed[audit] = max(needed.get(audit, 0), rounded_up(count))
     if not needed:
         return
     count = max(needed.values())
@@ -149,6 +149,18 @@ def texts_needed(finding: Finding, thresholds: Thresholds | None, texts: int) ->
     if distance == 0:
         return None
     return math.ceil(_MARGIN * texts * (half / distance) ** 2)
+
+
+def rounded_up(count: int) -> int:
+    """A count in two significant digits, rounded up: an estimate has no more.
+
+    Examples
+    --------
+    >>> rounded_up(44_175), rounded_up(101), rounded_up(99)
+    (45000, 110, 99)
+    """
+    unit = 10 ** max(len(str(count)) - 2, 0)
+    return -(-count // unit) * unit
 
 
 def _thresholds(question: Question, finding: Finding) -> Thresholds | None:
