@@ -242,9 +242,12 @@ def test_nothing_is_changed_for_a_correct_model(monkeypatch: pytest.MonkeyPatch)
     assert all(parameter.grad is None for parameter in net.parameters())
     read: list[tuple[int, ...]] = []
     plain = Hooked.read
-    monkeypatch.setattr(
-        Hooked, "read", lambda *given: (read.append(given[1].tokens.shape), plain(*given))[1]
-    )
+
+    def counted(self: Hooked, batch: Batch, *rest: Any) -> Record:
+        read.append(tuple(batch.tokens.shape))
+        return plain(self, batch, *rest)
+
+    monkeypatch.setattr(Hooked, "read", counted)
     check_padding(Battery(model, AUDITS, {}), [texts(LENGTHS)])
     assert read == [(3, 7), (2, 2), (2, 5)]
     monkeypatch.setattr("attnaudit.auditing.audit.check_padding", lambda *_: None)

@@ -34,7 +34,7 @@ def test_padding_changes_no_transformer(
 ) -> None:
     network, tokenizer = tiny(name)
     model = from_huggingface(network.to(dtype), tokenizer, layers="all", leave_out=leave_out)
-    (batch,) = model.batches(texts_for(name))  # type: ignore[attr-defined]
+    (batch,) = model.batches(texts_for(name))
     made = shortened_pair(batch) if shortened else batch
     assert made is not None
     assert is_padded(made)
