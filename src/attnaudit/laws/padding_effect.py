@@ -18,6 +18,9 @@ from attnaudit.laws.validate_record import check_record
 # numbers in TF32. Then the same text in batches of two and three differs, too, by at most this.
 _COARSE = 1e-3
 _MARGIN = 4  # padding may change more sums than the size of a batch does
+# Relative to the largest logit: rounding of a deep float32 model may exceed the tolerance of a law,
+# and no number that an audit states moves by as little. Padding that is read moves them by far more.
+_NEGLIGIBLE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ def _effect_on(model: AttentionModel, padded: Record, row: int) -> PaddingEffect
     bare = model.read(_copies(unpadded(text), 2))
     change = _change(padded, row, bare)
     scale = _scale(padded)
-    rounding = _relative_rounding(padded) * scale
+    rounding = max(_relative_rounding(padded), _NEGLIGIBLE) * scale
     if change <= rounding:
         return None
     coarse = _change(model.read(_copies(unpadded(text), 3)), 0, bare)
