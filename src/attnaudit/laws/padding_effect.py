@@ -19,7 +19,7 @@ from attnaudit.laws.validate_record import check_record
 _COARSE = 1e-3
 _MARGIN = 4  # padding may change more sums than the size of a batch does
 # Relative to the largest logit: rounding of a deep float32 model may exceed the tolerance of a law,
-# and no number that an audit states moves by as little. Padding that is read moves them by far more.
+# and no number that an audit states moves by as little. Padding that is read moves them far more.
 _NEGLIGIBLE = 1e-4
 
 
