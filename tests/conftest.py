@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from attnaudit.core import onednn
 from dask_cluster import DaskCluster, dask_cluster
 from loaded_process import load_in_server
 
@@ -41,6 +42,12 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def _same_draws() -> None:
     """Which tests ran before in this process must not change what a test draws."""
     torch.manual_seed(0)
+
+
+@pytest.fixture
+def onednn_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Multiply by oneDNN, whatever the processor."""
+    monkeypatch.setattr(onednn, "_mkl_is_as_fast", lambda: False)
 
 
 @pytest.fixture

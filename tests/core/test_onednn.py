@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 from torch import Tensor
 
 from attnaudit.core import onednn
+
+mkl_is_as_fast = onednn._mkl_is_as_fast  # before the fixture replaces it
+
+
+pytestmark = pytest.mark.usefixtures("onednn_is_faster")
 
 
 def test_the_product_equals_that_of_float64() -> None:
@@ -60,3 +67,25 @@ def test_a_product_that_is_missing_or_wrong_is_not_used(monkeypatch: pytest.Monk
     for instead in (Missing(), Wrong()):
         monkeypatch.setattr(torch.ops, "mkldnn", instead)
         assert find() is None
+
+
+@pytest.mark.parametrize(
+    ("vendor", "has_mkl", "as_fast"),
+    [("GenuineIntel", True, True), ("GenuineIntel", False, False), ("AuthenticAMD", True, False)],
+)
+def test_where_mkl_is_as_fast_onednn_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, vendor: str, has_mkl: bool, as_fast: bool
+) -> None:
+    monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: has_mkl)
+    monkeypatch.setattr(Path, "read_text", lambda path, encoding: f"vendor_id\t: {vendor}\n")
+    monkeypatch.setattr(onednn, "_by_onednn", lambda: torch.mm)
+    decide = mkl_is_as_fast.__wrapped__
+    assert decide() is as_fast
+    monkeypatch.setattr(onednn, "_mkl_is_as_fast", decide)
+    assert (onednn.product_for(torch.zeros(2)) is None) is as_fast
+
+    def unreadable(path: Path, encoding: str) -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "read_text", unreadable)
+    assert not decide()

@@ -146,7 +146,7 @@ def test_what_words_pass_on_is_kept_and_never_without_its_gradient() -> None:
 
 
 def test_passes_multiply_as_the_model_does_unless_faster_products_are_wanted(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, onednn_is_faster: None
 ) -> None:
     fast = onednn.product_for(torch.zeros(1))
     if fast is None:

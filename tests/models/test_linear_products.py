@@ -23,9 +23,10 @@ def wanted(model: nn.Module) -> Iterator[None]:
         yield
 
 
-pytestmark = pytest.mark.skipif(
-    onednn.product_for(torch.zeros(1)) is None, reason="this PyTorch has no oneDNN"
-)
+pytestmark = [
+    pytest.mark.usefixtures("onednn_is_faster"),
+    pytest.mark.skipif(onednn._by_onednn() is None, reason="this PyTorch has no oneDNN"),
+]
 
 
 class Own(nn.Linear):
@@ -45,7 +46,7 @@ def texts() -> Tensor:
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+def calls(monkeypatch: pytest.MonkeyPatch, onednn_is_faster: None) -> list[tuple[int, ...]]:
     """The shapes of all that oneDNN multiplies."""
     seen: list[tuple[int, ...]] = []
     own = onednn.product_for(torch.zeros(1))

@@ -67,7 +67,7 @@ def test_states_and_gradients_equal_plain_autograd(
 
 @KINDS
 def test_blocks_and_both_ways_to_multiply_give_the_same(
-    network: type, monkeypatch: pytest.MonkeyPatch
+    network: type, monkeypatch: pytest.MonkeyPatch, onednn_is_faster: None
 ) -> None:
     model, (vectors, mask) = encoder(network, torch.float32), inputs(LENGTHS, torch.float32)
     into = torch.ones(*mask.shape, 10)
