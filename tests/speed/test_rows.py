@@ -37,3 +37,14 @@ def test_both_sides_agree(work: str) -> None:
         assert outcome.limit > 0
         assert row.name in line(outcome)
         assert as_dict(outcome)["ratio"] == outcome.ratio
+
+
+def test_rows_whose_aim_may_be_out_of_reach_run_their_essential_parts() -> None:
+    for work in ("gradient", "permutation", "furthest-6", "battery", "training"):
+        row = next(benchmark.rows(work, ["sst"], torch.device("cpu"), quick=True))
+        assert row.essential is not None, work
+        outcome = measured(row, MACHINE, torch.device("cpu"), 1, cores=False)
+        assert outcome.essential is not None
+        assert outcome.best_ratio == outcome.theirs.least / outcome.essential.least
+        assert as_dict(outcome)["best_ratio"] == outcome.best_ratio
+        assert f"{outcome.best_ratio:7.1f}" in line(outcome)
