@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from attnaudit.statistics.seeds import over_trainings
 
 NUMBERS = (
     *("ours", "low", "high", "trainings", "texts_low", "texts_high", "least", "largest"),
-    *("floor", "ceiling", "published", "published_other", "published_sd", "spread"),
+    *("by_training", "floor", "ceiling", "published", "published_other", "published_sd", "spread"),
 )
 _NOT_KEYS = ("dataset", "value", "other", "sd", "digits")
 JUDGED = ("claim", "verdict", "why")
@@ -64,27 +65,19 @@ def compare(item: Item, ours: pd.DataFrame, corpus: str | None) -> pd.DataFrame:
 
 
 def _line(item: Item, part: pd.DataFrame, of_paper: pd.Series | None, corpus: str | None) -> dict:
-    values = part["value"].to_numpy(dtype=float)
-    known = values[~np.isnan(values)]
-    mean, low, high = over_trainings(values)
     one = len(part) == 1
     line: dict[str, Any] = {
-        "ours": mean,
-        "low": low,
-        "high": high,
-        "trainings": len(known),
+        **dict.fromkeys(NUMBERS, math.nan),
+        **of_trainings(part["value"].to_numpy(dtype=float)),
         "texts_low": float(part["low"].iloc[0]) if one else math.nan,
         "texts_high": float(part["high"].iloc[0]) if one else math.nan,
-        "least": float(known.min()) if len(known) else math.nan,
-        "largest": float(known.max()) if len(known) else math.nan,
         "floor": _mean(part["floor"]),
         "ceiling": _mean(part["ceiling"]),
-        **dict.fromkeys(("published", "published_other", "published_sd", "spread"), math.nan),
     }
     claim = None if corpus is None else part["claim"].iloc[0]  # of other corpora it says nothing
     line["claim"] = "" if claim is None else f"{claim[0]:g} to {claim[1]:g}"
     if claim is not None:
-        verdict, why = judge_claim(claim, low, high, len(known))
+        verdict, why = judge_claim(claim, line["low"], line["high"], line["trainings"])
     else:
         number = _number(of_paper, "value")
         other, sd = _number(of_paper, "other"), _number(of_paper, "sd")
@@ -99,11 +92,32 @@ def _line(item: Item, part: pd.DataFrame, of_paper: pd.Series | None, corpus: st
             "published_sd": sd,
             "spread": spread,
         }
-        verdict, why = judge(number, low, high, len(known), spread)
+        verdict, why = judge(number, line["low"], line["high"], line["trainings"], spread)
     reason = item.why_not(corpus)
     if reason and verdict is not Verdict.UNPUBLISHED:
         verdict, why = Verdict.IMPOSSIBLE, reason
     return {**line, "verdict": verdict.value, "why": why}
+
+
+def of_trainings(values: np.ndarray) -> dict[str, Any]:
+    """What a line says of the numbers of its trainings (K,), of which some may be NaN.
+
+    Examples
+    --------
+    >>> of_trainings(np.array([0.2, math.nan]))["by_training"]
+    '[0.2, null]'
+    """
+    known = values[~np.isnan(values)]
+    mean, low, high = over_trainings(values)
+    return {
+        "ours": mean,
+        "low": low,
+        "high": high,
+        "trainings": len(known),
+        "least": float(known.min()) if len(known) else math.nan,
+        "largest": float(known.max()) if len(known) else math.nan,
+        "by_training": json.dumps([None if math.isnan(value) else value for value in values]),
+    }
 
 
 def not_run(item: Item, corpus: str, why: str) -> pd.DataFrame:
@@ -119,6 +133,7 @@ def not_run(item: Item, corpus: str, why: str) -> pd.DataFrame:
                 **{key: line[key] for key in keys},
                 **dict.fromkeys(NUMBERS, math.nan),
                 "trainings": 0,
+                "by_training": "[]",
                 "published": _number(line, "value"),
                 "published_other": _number(line, "other"),
                 "published_sd": _number(line, "sd"),

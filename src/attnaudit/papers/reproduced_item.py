@@ -33,7 +33,8 @@ class Reproduction(NamedTuple):
     figures: tuple[Path, ...] = ()
 
     def __str__(self) -> str:
-        shown = self.table.drop(columns=["texts_low", "texts_high", "least", "largest"])
+        hidden = ["texts_low", "texts_high", "least", "largest", "by_training"]
+        shown = self.table.drop(columns=hidden)
         shown = shown.loc[:, [not _is_empty(shown[name]) for name in shown.columns]]
         counts = self.table["verdict"].replace("", "nothing published").value_counts()
         counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())

@@ -1,0 +1,139 @@
+"""Tables of different seeds put together are the table of all these seeds."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+import pytest
+
+from attnaudit.papers.catalogue import find_items
+from attnaudit.papers.comparison import as_frame, compare, not_run
+from attnaudit.papers.item import Item, Number
+from attnaudit.report.tables.formats import csv_text
+from tool_modules import load_tool
+
+NAN = math.nan
+TAUS = {  # by measure; the published ones are .34 and .27
+    "gradient": (0.33, 0.34, 0.36, 0.48, 0.47),
+    "leave_one_out": (0.61, 0.62, 0.60, 0.63, 0.61),
+    "random": (0.0, NAN, 0.02, -0.01, NAN),
+}
+FLOORS = (0.0, 0.01, NAN, 0.05, 0.02)
+NAME = "jain_wallace_2019-table2-sst-sample_all-epochs_paper-seeds_{}.csv"
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    return load_tool("pool_trainings")
+
+
+def table(seeds: list[int], *, corpus: str | None = "sst", claim: bool = True) -> pd.DataFrame:
+    """Numbers of Jain & Wallace's table 2, and a claim, of some of five trainings."""
+    shared = {"encoder": "bilstm", "scorer": "additive", "projection": "softmax"}
+    numbers = []
+    for seed in seeds:
+        for measure, taus in TAUS.items():
+            keys = {**shared, "predicted_class": "0", "measure": measure}
+            number = Number("tau", taus[seed], keys, 0.1, 0.2, FLOORS[seed], 0.6, 1725)
+            numbers.append(("sst", seed, number))
+        if claim:
+            keys = {**shared, "predicted_class": "1", "measure": "gradient"}
+            rise = TAUS["gradient"][seed] - 0.335
+            numbers.append(("sst", seed, Number("rise", rise, keys, claim=(0.0, math.inf))))
+    return compare(_item(), as_frame(numbers), corpus)
+
+
+def _item() -> Item:
+    ((_, item),) = find_items("jain_wallace_2019", ["table2"])
+    return item
+
+
+def _stored(folder: Path, table: pd.DataFrame, seeds: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / NAME.format(seeds)
+    path.write_text(csv_text(table), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("corpus", ["sst", None])
+def test_pooled_tables_are_the_table_of_all_trainings(
+    tool: ModuleType, tmp_path: Path, corpus: str | None
+) -> None:
+    old = _stored(tmp_path / "stored", table([0, 1, 2], corpus=corpus), "0.1.2")
+    _stored(tmp_path / "new", table([3, 4], corpus=corpus), "3.4")
+    done = tool.pool_folder(tmp_path / "new", tmp_path / "stored")
+    assert done == [f"pooled: {NAME.format('0.1.2.3.4')}"]
+    assert not old.exists()
+    pooled = tool.read(tmp_path / "stored" / NAME.format("0.1.2.3.4"))
+    whole = tool.read(_stored(tmp_path, table([0, 1, 2, 3, 4], corpus=corpus), "0.1.2.3.4"))
+    # Floors are kept as means: of three trainings here, of which one has none, and of two.
+    known = pooled["floor"].notna()
+    pd.testing.assert_frame_equal(
+        pooled.drop(columns="floor"), whole.drop(columns="floor"), rtol=1e-12
+    )
+    assert pooled.loc[known, "floor"].tolist() == pytest.approx(
+        [(3 * 0.005 + 2 * 0.035) / 5] * known.sum()
+    )
+    if corpus is not None:
+        verdicts = pooled["verdict"].fillna("").tolist()
+        assert verdicts == ["reproduced", "differs", "", "no verdict"]
+        assert pooled["trainings"].tolist() == [5, 5, 3, 5]
+
+
+def test_more_trainings_may_change_a_verdict(tool: ModuleType) -> None:
+    few = table([0, 1, 2])
+    claim = tool.pool([few, table([3, 4])]).iloc[-1]
+    assert few.iloc[-1]["verdict"] == claim["verdict"] == "no verdict"
+    assert claim["low"] != few.iloc[-1]["low"]
+    only = tool.pool([table([0]), table([1]), table([2])])
+    assert table([0]).iloc[0]["verdict"] == "no verdict"
+    assert only.iloc[0]["verdict"] == few.iloc[0]["verdict"] == "reproduced"
+    assert table([0])["texts_low"].notna().any()
+    assert only["texts_low"].isna().all()
+
+
+def test_the_least_spread_of_a_published_number_counts(tool: ModuleType) -> None:
+    few, more = table([0, 1, 2]), table([3, 4])
+    pooled = tool.pool([few, more.assign(spread=more["spread"] + 1)])
+    assert pooled["spread"].tolist() == pytest.approx(few["spread"].tolist(), nan_ok=True)
+
+
+def test_what_is_impossible_stays_so(tool: ModuleType, tmp_path: Path) -> None:
+    missing = not_run(_item(), "mimic:task=anemia", "the corpus is not in the data folder")
+    read = tool.read(_stored(tmp_path, missing, "0"))
+    pooled = tool.pool([read, read])
+    assert set(pooled["verdict"]) == {"not possible here"}
+    assert set(pooled["why"]) == {"the corpus is not in the data folder"}
+
+
+def test_tables_of_other_numbers_are_not_pooled(tool: ModuleType, tmp_path: Path) -> None:
+    _stored(tmp_path / "stored", table([0, 1, 2]), "0.1.2")
+    _stored(tmp_path / "new", table([3, 4], claim=False), "3.4")
+    with pytest.raises(SystemExit, match=r"'1'.* is not once in each table"):
+        tool.pool_folder(tmp_path / "new", tmp_path / "stored")
+    _stored(tmp_path / "new", table([3, 4]).rename(columns={"encoder": "model"}), "3.4")
+    with pytest.raises(SystemExit, match="different columns"):
+        tool.pool_folder(tmp_path / "new", tmp_path / "stored")
+    assert [path.name for path in (tmp_path / "stored").iterdir()] == [NAME.format("0.1.2")]
+
+
+def test_trainings_count_once_and_new_tables_are_copied(tool: ModuleType, tmp_path: Path) -> None:
+    stored = _stored(tmp_path / "stored", table([0, 1, 2]), "0.1.2")
+    before = stored.read_bytes()
+    _stored(tmp_path / "new", table([2, 3]), "2.3")
+    (line,) = tool.pool_folder(tmp_path / "new", tmp_path / "stored")
+    assert line.startswith("left alone")
+    assert stored.read_bytes() == before
+    stored.unlink()
+    (line,) = tool.pool_folder(tmp_path / "new", tmp_path / "stored")
+    assert line == f"copied: {NAME.format('2.3')}"
+    pd.testing.assert_frame_equal(
+        tool.read(tmp_path / "stored" / NAME.format("2.3")),
+        tool.read(tmp_path / "new" / NAME.format("2.3")),
+    )
+    (tmp_path / "new" / "a-seeds_x.csv").write_text("a\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="is not named as"):
+        tool.pool_folder(tmp_path / "new", tmp_path / "stored")
