@@ -85,8 +85,8 @@ def build(
     'Attentive'
     """
     make = registry.find(MODELS, architecture.model, "model")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with torch.random.fork_rng(devices=[]):  # parameters are drawn on the CPU
+        torch.default_generator.manual_seed(seed)
         model = make(architecture, words=words, classes=classes, with_query=with_query)
     if vectors is not None:
         with torch.no_grad():

@@ -30,9 +30,13 @@ def information_by_rank(
 
 def weighted_tau(informed: np.ndarray, attention: np.ndarray) -> float:
     """Weighted tau between information and mean attention (k,); weights: the mean attention."""
-    x = torch.tensor(informed, dtype=torch.float64)[None]
-    y = torch.tensor(attention, dtype=torch.float64)[None]
-    return float(statistics.weighted_kendall(x, y, y, torch.ones_like(y, dtype=torch.bool))[0])
+    return float(_weighted_taus(informed[None], attention[None])[0])
+
+
+def _weighted_taus(informed: np.ndarray, attention: np.ndarray) -> np.ndarray:
+    """`weighted_tau` of several draws at once, (draws,k) each: (draws,)."""
+    x, y = (torch.tensor(of, dtype=torch.float64) for of in (informed, attention))
+    return statistics.weighted_kendall(x, y, y, torch.ones_like(y, dtype=torch.bool)).numpy()
 
 
 def tau_interval(
@@ -54,12 +58,13 @@ def tau_interval(
     attention = weights.mean(0)
     informed = information_by_rank(labels, outputs, information)
     whole = weighted_tau(informed, attention)
-    of_halves, taus = [], []
+    of_halves, attended = [], []
     for _ in range(RESAMPLES):
         half = generator.permutation(count)[: count // 2]
         of_halves.append(information_by_rank(labels[:, half], outputs[half], information))
-        taus.append(weighted_tau(of_halves[-1], weights[half].mean(0)))
-    known = np.array(taus)[~np.isnan(taus)]
+        attended.append(weights[half].mean(0))
+    taus = _weighted_taus(np.array(of_halves), np.array(attended))
+    known = taus[~np.isnan(taus)]
     if math.isnan(whole) or not len(known):
         return math.nan, math.nan
     # Symmetric subsampling interval (Politis, Romano & Wolf 1999, section 2.3). A half drawn
@@ -106,10 +111,6 @@ def tau_by_chance(
     Not 0 for the plug-in information, whose bias grows with the number of clusters at a rank.
     """
     shuffled = (generator.permutation(outputs) for _ in range(SHUFFLES))
-    taus = np.array(
-        [
-            weighted_tau(information_by_rank(labels, draw, information), attention)
-            for draw in shuffled
-        ]
-    )
+    informed = np.array([information_by_rank(labels, draw, information) for draw in shuffled])
+    taus = _weighted_taus(informed, np.broadcast_to(attention, informed.shape))
     return float(np.nanmean(taus)) if not np.isnan(taus).all() else math.nan
