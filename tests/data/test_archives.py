@@ -355,7 +355,7 @@ def test_a_sparse_member_is_rejected(tmp_path: Path) -> None:
 )
 def test_a_huge_header_in_a_tar_is_rejected_before_it_is_read(tmp_path: Path, kind: bytes) -> None:
     path = tmp_path / "a.tar.gz"
-    with gzip.open(path, "wb") as stream:
+    with gzip.open(path, "wb", compresslevel=1) as stream:
         info = _special("long", kind)
         info.size = 150_000_000
         stream.write(info.tobuf(tarfile.GNU_FORMAT))

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from attnaudit.core.errors import InputError
-from attnaudit.data.reading.tokenise import Cleaner, find_tokeniser, tokeniser_name
+from attnaudit.data.reading.tokenise import (
+    TOKENISERS,
+    Cleaner,
+    _spacy,
+    find_tokeniser,
+    tokeniser_name,
+)
 
 SENTENCE = "It isn't well-made, in 2004!"
 
@@ -60,6 +66,7 @@ def test_without_spacy_the_default_is_regex(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_without_spacy_asking_for_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
+    monkeypatch.setitem(TOKENISERS, "spacy", _spacy)  # not what was made before
     with pytest.raises(
         InputError, match=r"pip install 'attnaudit\[text\]', or choose tokeniser=regex"
     ):
