@@ -31,8 +31,9 @@ _NAME = re.compile(r"(?P<of>.+-seeds_)(?P<seeds>\d+(\.\d+)*)$")
 
 
 def read(path: Path) -> pd.DataFrame:
-    """A table as `reproduce` saved it; keys that look like numbers stay words."""
-    return pd.read_csv(path, dtype={"predicted_class": str, "lam": str})
+    """A table as `reproduce` saved it: keys that look like numbers stay words, and none is ""."""
+    table = pd.read_csv(path, dtype={"predicted_class": str, "lam": str})
+    return table.fillna(dict.fromkeys(table.select_dtypes(exclude="number").columns, ""))
 
 
 def pool(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -69,7 +70,7 @@ def _line(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     if line["verdict"] == Verdict.IMPOSSIBLE.value:
         return line
     known = (line["low"], line["high"], line["trainings"])
-    if isinstance(line["claim"], str) and line["claim"]:
+    if isinstance(line["claim"], str) and line["claim"]:  # NaN if no number of the table is one
         low, high = map(float, line["claim"].removeprefix("'").split(" to "))
         verdict, why = judge_claim((low, high), *known)
     else:

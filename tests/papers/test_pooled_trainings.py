@@ -130,10 +130,8 @@ def test_trainings_count_once_and_new_tables_are_copied(tool: ModuleType, tmp_pa
     stored.unlink()
     (line,) = tool.pool_folder(tmp_path / "new", tmp_path / "stored")
     assert line == f"copied: {NAME.format('2.3')}"
-    pd.testing.assert_frame_equal(
-        tool.read(tmp_path / "stored" / NAME.format("2.3")),
-        tool.read(tmp_path / "new" / NAME.format("2.3")),
-    )
+    copy, new = (tmp_path / folder / NAME.format("2.3") for folder in ("stored", "new"))
+    assert copy.read_bytes() == new.read_bytes()
     (tmp_path / "new" / "a-seeds_x.csv").write_text("a\n", encoding="utf-8")
     with pytest.raises(SystemExit, match="is not named as"):
         tool.pool_folder(tmp_path / "new", tmp_path / "stored")
