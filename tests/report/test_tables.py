@@ -419,6 +419,7 @@ def test_csv_holds_no_formula_no_control_character_and_every_name(hostile: Run) 
     assert all(name.isprintable() for name in names)
     frame = pd.DataFrame({"a": ["-1", "+x", "@y", "plain"], "b": [-1.5, 0.1 + 0.2, np.nan, 1e-300]})
     assert csv_text(frame) == "a,b\n-1,-1.5\n'+x,0.30000000000000004\n'@y,\nplain,1e-300\n"
+    assert csv_text(pd.DataFrame({"a": ["x", np.nan, None], "b": 1})) == "a,b\nx,1\n,1\n,1\n"
 
 
 def test_numbers_in_words() -> None:

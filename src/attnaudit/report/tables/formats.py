@@ -46,7 +46,7 @@ def csv_text(frame: pd.DataFrame, *, index: bool = False) -> str:
     safe = frame.copy()
     for column in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[column]):
-            safe[column] = [_cell(str(value)) for value in safe[column]]
+            safe[column] = ["" if pd.isna(value) else _cell(str(value)) for value in safe[column]]
     safe.columns = [_cell(str(name)) for name in safe.columns]
     return safe.to_csv(index=index, lineterminator="\n", float_format=_full_precision)
 
