@@ -39,12 +39,15 @@ def summarise_columns(
     options = {"seed": seed, "labels": labels}
     frames = []
     for keys in _blocks(columns, max(1, _BLOCK_BYTES // max(1, 8 * len(columns)))):
-        bounds = [key for key in _bounds(columns, keys, declarations) if key not in set(keys)]
+        given = set(keys)
+        bounds = [key for key in _bounds(columns, keys, declarations) if key not in given]
         matrix = torch.from_numpy(columns.matrix([*keys, *bounds]))
         lines = summarise(matrix, [*keys, *bounds], predicted, classes, declarations, **options)
-        metrics = {key[:3] for key in keys}
-        own = [key in metrics for key in zip(*(lines[name] for name in METRIC_KEY), strict=True)]
-        frames.append(lines[own])
+        if bounds:
+            metrics = {key[:3] for key in keys}
+            of_lines = zip(*(lines[name] for name in METRIC_KEY), strict=True)
+            lines = lines[[key in metrics for key in of_lines]]
+        frames.append(lines)
     if len(frames) == 1:
         return frames[0]
     if not frames:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -62,20 +63,29 @@ def summarise(
     if not keys:
         return pd.DataFrame(columns=_COLUMNS)
     matrix, keys = _with_row_means(matrix, keys)
-    limits = _limits(keys, declarations)
-    frames = []
-    for group, members in make_groups(predicted, labels, classes).items():
+    limits, bounds = _limits(keys, declarations), _bound_columns(keys, declarations)
+    groups = make_groups(predicted, labels, classes)
+    parts = []
+    for members in groups.values():
         part = matrix[members].double()
         interval = bootstrap(part, limits=limits, seed=seed)
-        frame = pd.DataFrame(keys, columns=[*METRIC_KEY, "row"])
-        frame["group"] = group
-        frame["mean"], frame["low"], frame["high"] = (ends.numpy() for ends in interval[:3])
-        frame["interval"] = [describe_interval(kind) for kind in interval.kind.tolist()]
-        frame["sd"] = _sd(part.numpy())
-        frame["nan_share"] = interval.nan_share.numpy()
-        frame["count"] = int(members.sum())
-        frames.append(_with_bounds(frame, part, keys, declarations, interval, seed))
-    return pd.concat(frames, ignore_index=True)[_COLUMNS]
+        parts.append(
+            {
+                **dict(zip(("mean", "low", "high"), map(Tensor.numpy, interval[:3]), strict=True)),
+                "interval": _in_words(interval.kind),
+                "sd": _sd(part.numpy()),
+                "nan_share": interval.nan_share.numpy(),
+                "count": np.full(len(keys), int(members.sum())),
+                **_with_bounds(part, bounds, interval, seed),
+            }
+        )
+    of_key = zip((*METRIC_KEY, "row"), zip(*keys, strict=True), strict=True)
+    columns = {
+        **{name: [*values] * len(groups) for name, values in of_key},
+        "group": np.repeat(np.array([*groups], dtype=object), len(keys)),
+        **_joined(parts),
+    }
+    return pd.DataFrame(columns, columns=_COLUMNS)  # one table: to add columns to many takes longer
 
 
 def _limits(keys: list[Key], declarations: Mapping[str, Declaration]) -> Tensor:
@@ -109,68 +119,84 @@ def _sd(values: np.ndarray) -> np.ndarray:
     return np.where(count > 1, np.sqrt(squares / np.maximum(count - 1, 1)), np.nan)
 
 
+def _bound_columns(
+    keys: list[Key], declarations: Mapping[str, Declaration]
+) -> tuple[Tensor, Tensor]:
+    """Where floors and ceilings are: columns of the matrix, (2, columns), and numbers, likewise.
+
+    The column is -1 if the bound is a number, which is NaN if it is not known.
+    """
+    index_of = {key: index for index, key in enumerate(keys)}
+
+    def place(audit: str, bound: str | float, row: int) -> tuple[int, float]:
+        if not isinstance(bound, str):
+            return -1, float(bound)
+        metric, _, measure = bound.partition("@")
+        # Of the same row, or of the whole example if the bound is not computed per row.
+        whole = index_of.get((audit, measure, metric, 0), -1)
+        return index_of.get((audit, measure, metric, row), whole), math.nan
+
+    places = []
+    for audit, _, metric, row in keys:
+        declared = declarations[audit].metrics.get(metric)
+        known = (math.nan, math.nan) if declared is None else (declared.floor, declared.ceiling)
+        places.append([place(audit, bound, row) for bound in known])
+    columns, numbers = torch.tensor(places, dtype=torch.float64).unbind(-1)  # (columns, 2) each
+    return columns.T.long(), numbers.T
+
+
 def _with_bounds(
-    frame: pd.DataFrame,
-    values: Tensor,
-    keys: list[Key],
-    declarations: Mapping[str, Declaration],
-    interval: Interval,
-    seed: int,
-) -> pd.DataFrame:
-    """Add floor, ceiling, relative with its interval, and compared of each declared metric.
+    values: Tensor, bounds: tuple[Tensor, Tensor], interval: Interval, seed: int
+) -> dict[str, np.ndarray]:
+    """Floor, ceiling, relative with its interval, and compared of each declared metric.
 
     A floor or ceiling that is a metric is its mean over the examples that have the value too.
     `relative` is where the mean lies between them, 0 at the floor and 1 at the ceiling, over the
     examples that have all three; `compared` is the share of these among those that have the value.
+
+    Parameters
+    ----------
+    values : (members of a group, columns)
+    bounds : from `_bound_columns`.
     """
-    index_of = {key: index for index, key in enumerate(keys)}
-
-    def column(audit: str, bound: str | float, row: int) -> Tensor:
-        if not isinstance(bound, str):
-            return values.new_full((len(values),), float(bound))
-        metric, _, measure = bound.partition("@")
-        # Of the same row, or of the whole example if the bound is not computed per row.
-        whole = index_of.get((audit, measure, metric, 0))
-        index = index_of.get((audit, measure, metric, row), whole)
-        return values.new_full((len(values),), torch.nan) if index is None else values[:, index]
-
     parts = []
-    for start in range(0, len(keys), _CHUNK):  # to bound the memory
+    for start in range(0, values.shape[1], _CHUNK):  # to bound the memory
         chunk = slice(start, start + _CHUNK)
-        pairs = []
-        for audit, _, metric, row in keys[chunk]:
-            declared = declarations[audit].metrics.get(metric)
-            bounds = (
-                (torch.nan, torch.nan) if declared is None else (declared.floor, declared.ceiling)
-            )
-            pairs.append([column(audit, bound, row) for bound in bounds])
-        floor, ceiling = (torch.stack(bounds, 1) for bounds in zip(*pairs, strict=True))
+        floor, ceiling = (
+            torch.where(column >= 0, values[:, column.clamp_min(0)], number)
+            for column, number in zip(*(part[:, chunk] for part in bounds), strict=True)
+        )
         of_chunk = Interval(*(part[chunk] for part in interval))
-        parts.append(_bounds(values[:, chunk], floor, ceiling, of_chunk, seed))
-    added = pd.concat(parts, ignore_index=True)
-    return frame.assign(**added.set_index(frame.index))
+        parts.append(_between(values[:, chunk], floor, ceiling, of_chunk, seed))
+    return _joined(parts)
 
 
-def _bounds(
+def _between(
     value: Tensor, floor: Tensor, ceiling: Tensor, interval: Interval, seed: int
-) -> pd.DataFrame:
+) -> dict[str, np.ndarray]:
     known = value.isfinite()
     place = relative_interval(value, floor, ceiling, interval, seed=seed)
     whole = known & floor.isfinite() & ceiling.isfinite()
     compared = whole.sum(0) / known.sum(0)
     # A floor that is the ceiling leaves no place between them.
     relative, low, high = (part.masked_fill(~part.isfinite(), torch.nan) for part in place[:3])
-    return pd.DataFrame(
-        {
-            "floor": floor.masked_fill(~known, torch.nan).nanmean(0).numpy(),
-            "ceiling": ceiling.masked_fill(~known, torch.nan).nanmean(0).numpy(),
-            "relative": relative.numpy(),
-            "relative_low": low.numpy(),
-            "relative_high": high.numpy(),
-            "relative_interval": [describe_interval(kind) for kind in place.kind.tolist()],
-            "compared": compared.numpy(),
-        }
-    )
+    return {
+        "floor": floor.masked_fill(~known, torch.nan).nanmean(0).numpy(),
+        "ceiling": ceiling.masked_fill(~known, torch.nan).nanmean(0).numpy(),
+        "relative": relative.numpy(),
+        "relative_low": low.numpy(),
+        "relative_high": high.numpy(),
+        "relative_interval": _in_words(place.kind),
+        "compared": compared.numpy(),
+    }
+
+
+def _in_words(kinds: Tensor) -> np.ndarray:
+    return np.array([describe_interval(kind) for kind in kinds.tolist()], dtype=object)
+
+
+def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 _STATISTICS = (

@@ -52,6 +52,9 @@ class ValueColumns:
         self.keys = tuple(keys)
         self.file: Path | None = None  # the values.parquet that the values are read from
         self._index = {key: index for index, key in enumerate(self.keys)}
+        self._rows: dict[tuple[str, str, str], list[Key]] = {}
+        for key in self.keys:
+            self._rows.setdefault(key[:3], []).append(key)
         self._read = read
 
     def __len__(self) -> int:
@@ -117,7 +120,7 @@ class ValueColumns:
 
     def rows_of(self, audit: str, measure: str, metric: str) -> list[Key]:
         """The keys of one metric, one per attention row."""
-        return [key for key in self.keys if key[:3] == (audit, measure, metric)]
+        return list(self._rows.get((audit, measure, metric), ()))
 
     def long(self) -> pd.DataFrame:
         """One line per value, with the columns of `COLUMNS`: everything in memory."""
