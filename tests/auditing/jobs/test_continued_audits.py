@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from attnaudit import audit
+from attnaudit.auditing.jobs import run_job
 from attnaudit.auditing.jobs.job import finish
 from attnaudit.auditing.jobs.job_store import JobStore
 from attnaudit.auditing.jobs.run_job import opened, parts_folder
@@ -85,6 +86,24 @@ def test_an_interrupted_audit_goes_on_with_the_shards_that_are_missing(tmp_path:
     assert len(seen) == 6  # every batch once
     assert len(set(seen)) == 6
     assert before == 3
+
+
+def test_a_finished_audit_that_was_not_saved_audits_nothing_again_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def stop(*given: Any) -> None:
+        raise Interrupted(15)
+
+    seen: list[str] = []
+    choices = [*AUDITS, stopping_after(10**6, seen)]
+    with monkeypatch.context() as patch:
+        patch.setattr(run_job, "assemble", stop)
+        with pytest.raises(Interrupted):
+            run(tmp_path / "out", audits=choices)
+    assert "continuing" not in caplog.text
+    run(tmp_path / "out", audits=choices)
+    assert "continuing: 6 of 6 parts were finished before" in caplog.text
+    assert len(seen) == 6
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ class ShardedAudit:
         """
         done = finished_shards(self.store, self.job)
         missing = [shard for shard in range(index.shards) if shard not in done]
-        if done and missing:
+        if done:
             kept = index.shards - len(missing)
             notice(f"continuing: {kept} of {index.shards} parts were finished before")
         if not missing:
