@@ -23,6 +23,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from multiprocessing import forkserver, util
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,8 +51,9 @@ def _output_folder() -> TemporaryDirectory[str]:
 def load_in_server(patch: Callable[[object, str, object], None]) -> None:
     """Let the server have the libraries; patch: as of `pytest.MonkeyPatch`.
 
-    Before the first test of many files, this process has loaded most of them: the server is forked
-    from it, before a test changes anything. Otherwise it loads them when it is first needed.
+    Before the first test of many files, this process has loaded most of them: it loads the others,
+    and the server is forked from it, before a test changes anything. Otherwise the server loads
+    them when it is first needed.
     """
     set_preload = forkserver.set_forkserver_preload
 
@@ -60,6 +62,8 @@ def load_in_server(patch: Callable[[object, str, object], None]) -> None:
 
     patch(forkserver, "set_forkserver_preload", with_libraries)
     if sys.platform == "linux" and sys.modules.keys() >= {*LIBRARIES[:4], "transformers"}:
+        for library in LIBRARIES:
+            import_module(library)  # once, for the tests of this process and for the server
         with_libraries([])
         util.spawnv_passfds = _fork_server_of_tests  # type: ignore[attr-defined]
         try:
