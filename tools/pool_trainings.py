@@ -7,6 +7,9 @@ there before: a table keeps the number of every training. For every csv file of 
 folder, a stored table of the same item, dataset and settings, but of other seeds, is replaced by
 one of all seeds, judged again by the same rule. A table of something that is not stored is copied;
 one of seeds that are stored already is left alone. Afterwards: `make reproduction`.
+
+Tables that were stored before they kept the number of every training have it from the mean, the
+least and the largest of three: in ascending order, not in that of their seeds.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,16 +35,15 @@ _NAME = re.compile(r"(?P<of>.+-seeds_)(?P<seeds>\d+(\.\d+)*)$")
 
 
 def read(path: Path) -> pd.DataFrame:
-    """A table as `reproduce` saved it: keys that look like numbers stay words, and none is ""."""
-    table = pd.read_csv(path, dtype={"predicted_class": str, "lam": str})
-    return table.fillna(dict.fromkeys(table.select_dtypes(exclude="number").columns, ""))
+    """A table as `reproduce` saved it; keys that look like numbers stay words."""
+    return pd.read_csv(path, dtype={"predicted_class": str, "lam": str})
 
 
 def pool(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """One table of all trainings of the same numbers.
 
-    Floors and ceilings are means over all trainings. If the tables state different spreads of a
-    published number, the least counts.
+    The numbers of trainings are in the order of the tables. Floors and ceilings are means over all
+    trainings. If the tables state different spreads of a published number, the least counts.
     """
     columns = list(tables[0].columns)
     keys = [name for name in columns if name not in (*NUMBERS, *JUDGED)]
@@ -53,6 +56,8 @@ def pool(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     for of, parts in lines.items():
         if len(parts) != len(tables):
             raise ValueError(f"{dict(zip(keys, of, strict=True))} is not once in each table.")
+        if len({str(part["published"]) for part in parts}) > 1:
+            raise ValueError(f"{dict(zip(keys, of, strict=True))} has two published numbers.")
     return pd.DataFrame([_line(parts) for parts in lines.values()], columns=columns)
 
 
@@ -63,14 +68,14 @@ def _line(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         **of_trainings(np.concatenate(values)),
         "texts_low": math.nan,  # of a single training
         "texts_high": math.nan,
-        "spread": min(part["spread"] for part in parts),
+        "spread": float(np.fmin.reduce([part["spread"] for part in parts])),
     }
     for name in ("floor", "ceiling"):
         line[name] = _mean([part[name] for part in parts], [len(of_part) for of_part in values])
     if line["verdict"] == Verdict.IMPOSSIBLE.value:
         return line
     known = (line["low"], line["high"], line["trainings"])
-    if isinstance(line["claim"], str) and line["claim"]:  # NaN if no number of the table is one
+    if isinstance(line["claim"], str) and line["claim"]:  # NaN in a table that was read
         low, high = map(float, line["claim"].removeprefix("'").split(" to "))
         verdict, why = judge_claim((low, high), *known)
     else:
@@ -95,16 +100,20 @@ def pool_folder(folder: Path, stored: Path = TABLES) -> list[str]:
         if any(set(theirs) & set(seeds) for theirs in same):
             done.append(f"left alone: {path.stem}, some of its seeds are stored")
             continue
-        olds = [stored / _file(of, theirs) for theirs in same]
+        if not same:
+            shutil.copyfile(path, stored / path.name)
+            done.append(f"copied: {path.name}")
+            continue
+        places = {min(theirs): stored / _file(of, theirs) for theirs in same}
         together = sorted({*seeds, *(seed for theirs in same for seed in theirs)})
         try:
-            table = pool([read(each) for each in (*olds, path)])
+            table = pool([read(each) for _, each in sorted({**places, min(seeds): path}.items())])
         except ValueError as error:
             raise SystemExit(f"{path.name}: {error} Were they made by the same version?") from error
         (stored / _file(of, together)).write_text(csv_text(table), encoding="utf-8")
-        for old in olds:
+        for old in places.values():
             old.unlink()
-        done.append(f"{'pooled' if olds else 'copied'}: {_file(of, together)}")
+        done.append(f"pooled: {_file(of, together)}")
     return done
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -173,11 +174,13 @@ def test_the_query_changes_the_attention() -> None:
     assert (model.read(batch).alpha - model.read(swapped).alpha).abs().max() > 1e-3
 
 
-def test_the_same_seed_builds_the_same_model_and_leaves_the_global_state() -> None:
+@pytest.mark.parametrize("seed", [3, np.int64(3)])
+def test_the_same_seed_builds_the_same_model_and_leaves_the_global_state(seed: int) -> None:
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
     first, again = (
-        build(Architecture(embedding=4), words=9, classes=2, with_query=False, seed=1) for _ in "ab"
+        build(Architecture(embedding=4), words=9, classes=2, with_query=False, seed=seed)
+        for _ in "ab"
     )
     other = build(Architecture(embedding=4), words=9, classes=2, with_query=False, seed=2)
     assert torch.equal(torch.random.get_rng_state(), before)

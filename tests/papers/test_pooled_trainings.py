@@ -58,12 +58,16 @@ def _stored(folder: Path, table: pd.DataFrame, seeds: str) -> Path:
     return path
 
 
+@pytest.mark.parametrize("stored", [[0, 1, 2], [3, 4]])
 @pytest.mark.parametrize("corpus", ["sst", None])
 def test_pooled_tables_are_the_table_of_all_trainings(
-    tool: ModuleType, tmp_path: Path, corpus: str | None
+    tool: ModuleType, tmp_path: Path, corpus: str | None, stored: list[int]
 ) -> None:
-    old = _stored(tmp_path / "stored", table([0, 1, 2], corpus=corpus), "0.1.2")
-    _stored(tmp_path / "new", table([3, 4], corpus=corpus), "3.4")
+    new = [seed for seed in range(5) if seed not in stored]
+    old, _ = (
+        _stored(tmp_path / folder, table(seeds, corpus=corpus), ".".join(map(str, seeds)))
+        for folder, seeds in (("stored", stored), ("new", new))
+    )
     done = tool.pool_folder(tmp_path / "new", tmp_path / "stored")
     assert done == [f"pooled: {NAME.format('0.1.2.3.4')}"]
     assert not old.exists()
@@ -97,8 +101,10 @@ def test_more_trainings_may_change_a_verdict(tool: ModuleType) -> None:
 
 def test_the_least_spread_of_a_published_number_counts(tool: ModuleType) -> None:
     few, more = table([0, 1, 2]), table([3, 4])
-    pooled = tool.pool([few, more.assign(spread=more["spread"] + 1)])
-    assert pooled["spread"].tolist() == pytest.approx(few["spread"].tolist(), nan_ok=True)
+    for other in (more["spread"] + 1, NAN):
+        for tables in ([few, more.assign(spread=other)], [more.assign(spread=other), few]):
+            spread = tool.pool(tables)["spread"].tolist()
+            assert spread == pytest.approx(few["spread"].tolist(), nan_ok=True)
 
 
 def test_what_is_impossible_stays_so(tool: ModuleType, tmp_path: Path) -> None:
@@ -113,6 +119,9 @@ def test_tables_of_other_numbers_are_not_pooled(tool: ModuleType, tmp_path: Path
     _stored(tmp_path / "stored", table([0, 1, 2]), "0.1.2")
     _stored(tmp_path / "new", table([3, 4], claim=False), "3.4")
     with pytest.raises(SystemExit, match=r"'1'.* is not once in each table"):
+        tool.pool_folder(tmp_path / "new", tmp_path / "stored")
+    _stored(tmp_path / "new", table([3, 4]).assign(published=0.9), "3.4")
+    with pytest.raises(SystemExit, match="has two published numbers"):
         tool.pool_folder(tmp_path / "new", tmp_path / "stored")
     _stored(tmp_path / "new", table([3, 4]).rename(columns={"encoder": "model"}), "3.4")
     with pytest.raises(SystemExit, match="different columns"):

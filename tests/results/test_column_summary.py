@@ -87,9 +87,11 @@ def test_only_a_few_columns_are_read_at_a_time(monkeypatch: pytest.MonkeyPatch) 
     assert len(widths) > 3
 
 
-def test_no_columns_give_an_empty_summary() -> None:
+def test_no_columns_and_no_examples_give_an_empty_summary() -> None:
     values = columns()
     empty = ValueColumns.from_matrix(values.examples, [], np.empty((EXAMPLES, 0)))
-    summary = summarise_columns(empty, CLASSES, DECLARED)
-    assert len(summary) == 0
-    assert list(summary.columns) == list(at_once(values).columns)
+    nobody = ValueColumns.from_matrix(values.examples[:0], KEYS, np.empty((0, len(KEYS))))
+    for without in (empty, nobody):
+        summary = summarise_columns(without, CLASSES, DECLARED)
+        assert len(summary) == 0
+        assert list(summary.columns) == list(at_once(values).columns)

@@ -86,7 +86,7 @@ def build(
     """
     make = registry.find(MODELS, architecture.model, "model")
     with torch.random.fork_rng(devices=[]):  # parameters are drawn on the CPU
-        torch.default_generator.manual_seed(seed)
+        torch.default_generator.manual_seed(int(seed))
         model = make(architecture, words=words, classes=classes, with_query=with_query)
     if vectors is not None:
         with torch.no_grad():

@@ -60,7 +60,7 @@ def summarise(
     >>> summary[["group", "mean", "count"]].values.tolist()
     [['all', 0.5, 2], ['no', 0.25, 1], ['yes', 0.75, 1]]
     """
-    if not keys:
+    if not keys or not len(matrix):
         return pd.DataFrame(columns=_COLUMNS)
     matrix, keys = _with_row_means(matrix, keys)
     limits, bounds = _limits(keys, declarations), _bound_columns(keys, declarations)
