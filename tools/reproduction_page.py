@@ -56,16 +56,20 @@ def _read(folder: Path, paper: str, item: Item) -> list[tuple[str, pd.DataFrame]
     """(how it was run, table) of every csv file of an item."""
     found = []
     for path in sorted(folder.glob(f"{paper}-{item.name}-*.csv")):
-        settings = _SETTINGS.search(path.stem)
-        if settings is None:
-            raise SystemExit(f"{path.name} is not named as `attnaudit reproduce` names its tables.")
-        sample, epochs, seeds = settings.groups()
-        count = seeds.count(".") + 1
-        audited = "all test texts" if sample == "all" else f"{sample} test texts"
-        trained = "the paper's epochs" if epochs == "paper" else f"{epochs} epochs"
-        said = f"{count} training{'s' if count > 1 else ''}, {trained}, {audited}"
-        found.append((said, pd.read_csv(path, dtype={"predicted_class": str, "lam": str})))
+        found.append((_said(path), pd.read_csv(path, dtype={"predicted_class": str, "lam": str})))
     return found
+
+
+def _said(path: Path) -> str:
+    """How many trainings a table or picture is of, and with which settings."""
+    settings = _SETTINGS.search(path.stem)
+    if settings is None:
+        raise SystemExit(f"{path.name} is not named as `attnaudit reproduce` names its tables.")
+    sample, epochs, seeds = settings.groups()
+    count = seeds.count(".") + 1
+    audited = "all test texts" if sample == "all" else f"{sample} test texts"
+    trained = "the paper's epochs" if epochs == "paper" else f"{epochs} epochs"
+    return f"{count} training{'s' if count > 1 else ''}, {trained}, {audited}"
 
 
 def _counts(tables: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]]) -> str:
@@ -118,6 +122,8 @@ def _section(paper: str, item: Item, found: list[tuple[str, pd.DataFrame]]) -> s
             lines.append(f"{rest} more numbers, with nothing published, are in the csv files.")
     for image in sorted(IMAGES.glob(f"{paper}-{item.name}-*.png")):
         lines.append(f"![{item.shows}](images/reproduction/{image.name})")
+        if {said for said, _ in found} != {_said(image)}:
+            lines.append(f"(The picture: {_said(image)}.)")
     return "\n\n".join(lines)
 
 
