@@ -5,8 +5,9 @@
 Trainings take long, and seeds can be trained later, or on another machine, without those that were
 there before: a table keeps the number of every training. For every csv file of `reproduce` in the
 folder, a stored table of the same item, dataset and settings, but of other seeds, is replaced by
-one of all seeds, judged again by the same rule. A table of something that is not stored is copied;
-one of seeds that are stored already is left alone. Afterwards: `make reproduction`.
+one of all seeds, judged again by the same rule. A table of something that is not stored is copied,
+and one of all the seeds that are stored, and more, replaces it; one of some of them is left alone.
+Afterwards: `make reproduction`.
 
 Tables that were stored before they kept the number of every training have it from the mean, the
 least and the largest of three: in ascending order, not in that of their seeds.
@@ -17,7 +18,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,9 +26,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from attnaudit.papers.catalogue import PAPERS
 from attnaudit.papers.comparison import JUDGED, NUMBERS, of_trainings
 from attnaudit.papers.verdict import Verdict, judge, judge_claim
 from attnaudit.report.tables.formats import csv_text
+from attnaudit.results.run_names import file_name
 
 TABLES = Path(__file__).parents[1] / "benchmarks" / "reproduction"
 _NAME = re.compile(r"(?P<of>.+-seeds_)(?P<seeds>\d+(\.\d+)*)$")
@@ -49,6 +51,9 @@ def pool(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     keys = [name for name in columns if name not in (*NUMBERS, *JUDGED)]
     if any(list(table.columns) != columns for table in tables):
         raise ValueError("The tables have different columns: they are not of the same item.")
+    trainings = [tuple(table["by_training"]) for table in tables]
+    if len({*trainings}) < len(trainings) and set(trainings[0]) != {"[]"}:
+        raise ValueError("Two tables have the same trainings.")
     lines: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for table in tables:
         for line in table.to_dict("records"):
@@ -56,8 +61,9 @@ def pool(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     for of, parts in lines.items():
         if len(parts) != len(tables):
             raise ValueError(f"{dict(zip(keys, of, strict=True))} is not once in each table.")
-        if len({str(part["published"]) for part in parts}) > 1:
-            raise ValueError(f"{dict(zip(keys, of, strict=True))} has two published numbers.")
+        for name in ("published", "claim"):
+            if len({str(part[name]) for part in parts} - {"nan", ""}) > 1:
+                raise ValueError(f"{dict(zip(keys, of, strict=True))} differs in {name!r}.")
     return pd.DataFrame([_line(parts) for parts in lines.values()], columns=columns)
 
 
@@ -91,47 +97,96 @@ def _mean(values: Sequence[float], weights: Sequence[int]) -> float:
 
 
 def pool_folder(folder: Path, stored: Path = TABLES) -> list[str]:
-    """Pool every table of a folder with the stored ones; a line per table says what was done."""
+    """Pool every table of a folder with the stored ones; a line per table says what was done.
+
+    Every table is checked before anything is written.
+    """
+    made: dict[str, list[Path]] = {}
+    for path in sorted(folder.glob("*.csv")):
+        made.setdefault(_parts(path)[0], []).append(path)
+    texts: dict[str, str] = {}
+    removed: list[Path] = []
     done = []
-    for path in sorted(folder.glob("*-seeds_*.csv")):
-        of, seeds = _parts(path)
-        found = [_parts(other) for other in sorted(stored.glob("*-seeds_*.csv"))]
-        same = [theirs for name, theirs in found if name == of]
-        if any(set(theirs) & set(seeds) for theirs in same):
-            done.append(f"left alone: {path.stem}, some of its seeds are stored")
+    for of, news in made.items():
+        new = _by_seed(news)
+        olds = _by_seed([path for path in stored.glob("*-seeds_*.csv") if _parts(path)[0] == of])
+        tables = {path: _checked(path) for path in news}
+        if olds.keys() & new.keys() and not olds.keys() <= new.keys():
+            done += [f"left alone: {path.name}, some of its seeds are stored" for path in news]
             continue
-        if not same:
-            shutil.copyfile(path, stored / path.name)
-            done.append(f"copied: {path.name}")
-            continue
-        places = {min(theirs): stored / _file(of, theirs) for theirs in same}
-        together = sorted({*seeds, *(seed for theirs in same for seed in theirs)})
+        together = new if olds.keys() <= new.keys() else new | olds
+        paths = list(dict.fromkeys(path for _, path in sorted(together.items())))
+        name = f"{of}{'.'.join(map(str, sorted(together)))}.csv"
         try:
-            table = pool([read(each) for _, each in sorted({**places, min(seeds): path}.items())])
+            texts[name] = (
+                paths[0].read_text(encoding="utf-8")
+                if len(paths) == 1
+                else csv_text(
+                    pool([tables[path] if path in tables else read(path) for path in paths])
+                )
+            )
         except ValueError as error:
-            raise SystemExit(f"{path.name}: {error} Were they made by the same version?") from error
-        (stored / _file(of, together)).write_text(csv_text(table), encoding="utf-8")
-        for old in places.values():
-            old.unlink()
-        done.append(f"pooled: {_file(of, together)}")
+            raise SystemExit(f"{name}: {error}") from error
+        removed += [path for path in {*olds.values()} if path.name != name]
+        verb = "pooled" if len(paths) > 1 else "replaced" if olds else "copied"
+        done.append(f"{verb}: {name}")
+    for name, text in texts.items():
+        (stored / name).write_text(text, encoding="utf-8")
+    for path in removed:
+        path.unlink()
     return done
 
 
+def _by_seed(paths: Sequence[Path]) -> dict[int, Path]:
+    """The table of every seed."""
+    found = [(seed, path) for path in paths for seed in _parts(path)[1]]
+    if len(dict(found)) < len(found):
+        raise SystemExit(f"A seed is in two tables: {', '.join(path.name for path in paths)}.")
+    return dict(found)
+
+
 def _parts(path: Path) -> tuple[str, list[int]]:
+    """What a table is of, by its name, and its seeds."""
+    if path.stem.endswith("-fast"):
+        raise SystemExit(f"{path.name} was made with --fast: its numbers mean nothing.")
     match = _NAME.match(path.stem)
     if match is None:
         raise SystemExit(f"{path.name} is not named as `attnaudit reproduce` names its tables.")
     return match["of"], [int(seed) for seed in match["seeds"].split(".")]
 
 
-def _file(of: str, seeds: Sequence[int]) -> str:
-    return f"{of}{'.'.join(map(str, seeds))}.csv"
+def _checked(path: Path) -> pd.DataFrame:
+    """The table, if it is what its name says."""
+    of, seeds = _parts(path)
+    try:
+        table = read(path)
+        counts = {len(json.loads(numbers)) for numbers in table["by_training"]}
+        dataset = str(table["dataset"].iloc[0])
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise SystemExit(f"{path.name} is no table of `attnaudit reproduce`: {error}") from error
+    items = [f"{paper}-{item.name}-" for paper, listed in PAPERS.items() for item in listed]
+    if not any(of.startswith(f"{item}{file_name(dataset)}-") for item in items):
+        raise SystemExit(
+            f"{path.name} is not named after an item of `attnaudit reproduce --list` and its "
+            f"dataset, {dataset}."
+        )
+    if not counts <= {0, len(seeds)}:
+        raise SystemExit(
+            f"{path.name} has {max(counts)} numbers per line, and {len(seeds)} seeds in its name."
+        )
+    return table
 
 
 def main() -> None:
-    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         raise SystemExit(__doc__)
-    print("\n".join(pool_folder(Path(sys.argv[1]))) or "There is no table in that folder.")
+    folder = Path(sys.argv[1])
+    if not folder.is_dir():
+        raise SystemExit(f"{folder} is not a folder. Give OUT/reproductions.")
+    done = pool_folder(folder)
+    if not done:
+        raise SystemExit(f"There is no csv file in {folder}. Give OUT/reproductions.")
+    print("\n".join(done))
 
 
 if __name__ == "__main__":

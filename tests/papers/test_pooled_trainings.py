@@ -121,7 +121,7 @@ def test_tables_of_other_numbers_are_not_pooled(tool: ModuleType, tmp_path: Path
     with pytest.raises(SystemExit, match=r"'1'.* is not once in each table"):
         tool.pool_folder(tmp_path / "new", tmp_path / "stored")
     _stored(tmp_path / "new", table([3, 4]).assign(published=0.9), "3.4")
-    with pytest.raises(SystemExit, match="has two published numbers"):
+    with pytest.raises(SystemExit, match="differs in 'published'"):
         tool.pool_folder(tmp_path / "new", tmp_path / "stored")
     _stored(tmp_path / "new", table([3, 4]).rename(columns={"encoder": "model"}), "3.4")
     with pytest.raises(SystemExit, match="different columns"):
@@ -141,6 +141,55 @@ def test_trainings_count_once_and_new_tables_are_copied(tool: ModuleType, tmp_pa
     assert line == f"copied: {NAME.format('2.3')}"
     copy, new = (tmp_path / folder / NAME.format("2.3") for folder in ("stored", "new"))
     assert copy.read_bytes() == new.read_bytes()
-    (tmp_path / "new" / "a-seeds_x.csv").write_text("a\n", encoding="utf-8")
-    with pytest.raises(SystemExit, match="is not named as"):
+    new.unlink()
+    _stored(tmp_path / "new", table([1, 2, 3]), "1.2.3")
+    assert tool.pool_folder(tmp_path / "new", tmp_path / "stored")[0].startswith("replaced")
+    assert [path.name for path in (tmp_path / "stored").iterdir()] == [NAME.format("1.2.3")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a-seeds_x.csv", "a\n", "is not named as"),
+        (NAME.format("3.4").replace(".csv", "-fast.csv"), None, "made with --fast"),
+        (NAME.format("3.4").replace("sst", "imdb"), None, "named after an item .* dataset, sst"),
+        (NAME.format("3.4").replace("table2", "tabel2"), None, "named after an item"),
+        (NAME.format("3.4.5"), None, "has 2 numbers per line, and 3 seeds"),
+        (NAME.format("3.4"), "", "is no table of"),
+        (NAME.format("3.4"), "dataset\nsst\n", "is no table of"),
+    ],
+)
+def test_a_table_that_is_not_what_it_says_is_named_before_anything_is_written(
+    tool: ModuleType, tmp_path: Path, name: str, content: str | None, message: str
+) -> None:
+    stored = _stored(tmp_path / "stored", table([0, 1, 2]), "0.1.2")
+    good = _stored(tmp_path / "new", table([3, 4]), "3.4")
+    good.rename(good.with_name(good.name.replace("-sst-", "-sst-vectors_a-")))
+    text = csv_text(table([3, 4])) if content is None else content
+    (tmp_path / "new" / name).write_text(text, encoding="utf-8")
+    with pytest.raises(SystemExit, match=message):
+        tool.pool_folder(tmp_path / "new", tmp_path / "stored")
+    assert [*(tmp_path / "stored").iterdir()] == [stored]
+
+
+def test_several_new_tables_are_pooled_at_once(tool: ModuleType, tmp_path: Path) -> None:
+    _stored(tmp_path / "stored", table([0, 4]), "0.4")
+    for seed in (1, 2, 3):
+        _stored(tmp_path / "new", table([seed]), str(seed))
+    assert tool.pool_folder(tmp_path / "new", tmp_path / "stored") == [
+        f"pooled: {NAME.format('0.1.2.3.4')}"
+    ]
+    pooled = tool.read(tmp_path / "stored" / NAME.format("0.1.2.3.4"))
+    assert pooled["ours"].tolist() == pytest.approx(table([0, 1, 2, 3, 4])["ours"].tolist())
+    _stored(tmp_path / "new", table([2, 3]), "2.3")
+    with pytest.raises(SystemExit, match="A seed is in two tables"):
+        tool.pool_folder(tmp_path / "new", tmp_path / "stored")
+
+
+def test_the_same_trainings_under_another_name_are_not_counted_twice(
+    tool: ModuleType, tmp_path: Path
+) -> None:
+    _stored(tmp_path / "stored", table([0, 1, 2]), "0.1.2")
+    _stored(tmp_path / "new", table([0, 1, 2]), "3.4.5")
+    with pytest.raises(SystemExit, match="have the same trainings"):
         tool.pool_folder(tmp_path / "new", tmp_path / "stored")

@@ -45,8 +45,12 @@ def reproduce(
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Trainings of every model. A verdict needs three.")
-    ] = 3,
+        str,
+        typer.Option(
+            help="Trainings of every model, from seed 0, or several seeds: 3,4. A verdict needs "
+            "three.",
+        ),
+    ] = "3",
     fast: Annotated[
         bool,
         typer.Option(
@@ -118,7 +122,7 @@ def reproduce(
         paper,
         *(items or ()),
         datasets=chosen,
-        seeds=seeds if seed is None else [seed],
+        seeds=_seeds(seeds) if seed is None else [seed],
         fast=fast,
         workers=workers,
         out=out,
@@ -145,3 +149,15 @@ def reproduce(
         typer.secho(f"{cell.state}: {cell.label}: {cell.error}", fg="red", err=True)
     if reproductions.failed:
         raise typer.Exit(ExitCode.CELLS_FAILED)
+
+
+def _seeds(text: str) -> int | list[int]:
+    """How many trainings, or which seeds."""
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise InputError(
+            f"--seeds must be a number of trainings or seeds with commas between, such as 3 or "
+            f"3,4; got {text!r}."
+        ) from error
+    return numbers if len(numbers) > 1 else numbers[0]

@@ -22,20 +22,22 @@ def settings(
     sample: int | None,
     epochs: int | None,
 ) -> Table:
-    """The choices that all cells on a dataset share.
-
-    bAbI has no pretrained vectors, in the papers and here.
-    """
+    """The choices that all cells on a dataset share."""
     shared: Table = {"seeds": list(seeds)}
     if plan.fast:
         return {**shared, **FAST}
-    if vectors is not None and not plan.name.startswith("babi"):
+    if pretrained(vectors, plan.name):
         shared["vectors"] = vectors
     if sample is not None:
         shared["sample"] = sample
     if epochs is not None:
         shared["epochs"] = epochs
     return shared
+
+
+def pretrained(vectors: str | None, dataset: str) -> bool:
+    """Whether models of a dataset have the vectors: bAbI has none, in the papers and here."""
+    return vectors is not None and not dataset.startswith("babi")
 
 
 def as_grid(tables: Sequence[Table]) -> dict[str, Any]:

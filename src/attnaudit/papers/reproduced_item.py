@@ -13,7 +13,7 @@ from attnaudit.core.errors import NotApplicable
 from attnaudit.core.notices import notice
 from attnaudit.core.output_files import recovery_advice, write_file
 from attnaudit.papers.finished_cells import FinishedCells
-from attnaudit.papers.grid_tables import FAST, as_grid, settings
+from attnaudit.papers.grid_tables import FAST, as_grid, pretrained, settings
 from attnaudit.papers.item import Item, Plan
 from attnaudit.report.figures import style
 from attnaudit.report.tables.formats import csv_text
@@ -74,7 +74,10 @@ class Settings:
         sample, epochs = self.sample, self.epochs
         if self.fast:  # whatever was asked for
             sample, epochs = FAST["sample"], FAST["epochs"]
-        name_parts = [paper, item.name, dataset, f"sample_{sample or ALL}"]
+        name_parts = [paper, item.name, dataset]
+        if pretrained(self.vectors, dataset) and not self.fast:
+            name_parts.append(f"vectors_{Path(str(self.vectors)).stem}")
+        name_parts.append(f"sample_{sample or ALL}")
         name_parts += [f"epochs_{epochs or 'paper'}", f"seeds_{seeds}", *["fast"] * self.fast]
         return self.out / "reproductions" / file_name("-".join(name_parts).replace("+", "."))
 

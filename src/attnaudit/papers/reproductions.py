@@ -76,7 +76,9 @@ def reproduce(
         folder,
     )
     if not with_settings.seeds:
-        raise InputError("seeds must be at least 1, got 0: a number needs a training.")
+        raise InputError(f"seeds must be at least 1, got {seeds}: a number needs a training.")
+    if len(set(with_settings.seeds)) < len(with_settings.seeds):
+        raise InputError(f"seeds must differ: the same training counts once; got {seeds}.")
     plans = [
         (name, item, [Plan(dataset, fast) for dataset in _datasets(item, datasets, fast, folder)])
         for name, item in chosen
