@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -19,6 +20,7 @@ from attnaudit.papers.item import Number, Plan
 from attnaudit.papers.jain_wallace_2019.trained_models import models
 from attnaudit.papers.listing import list_text
 from attnaudit.papers.published import published
+from attnaudit.papers.reproduced_item import Settings
 from attnaudit.papers.reproductions import _corpus
 from attnaudit.training import grid
 
@@ -161,6 +163,33 @@ def test_a_grid_file_is_what_would_be_run(tmp_path: Path) -> None:
     listed = grid(file, tmp_path / "runs", dry_run=True)
     assert len(listed.cells) == 2 * 2 * 3  # datasets, encoders, seeds
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(("given", "seeds"), [("2", [0, 1]), ("3,4", [3, 4]), ("7,", None)])
+def test_seeds_are_a_number_or_a_list(given: str, seeds: list[int] | None, tmp_path: Path) -> None:
+    file = tmp_path / "grid.toml"
+    words = ["reproduce", "wen_2022", "table1", "--datasets", "sst", "--seeds", given]
+    done = CliRunner().invoke(app, [*words, "--write-grid", str(file)])
+    if seeds is None:
+        assert "--seeds must be a number of trainings or seeds" in str(done.exception)
+    else:
+        assert done.exit_code == 0, done.output
+        assert tomllib.loads(file.read_text(encoding="utf-8"))["seeds"] == seeds
+
+
+@pytest.mark.parametrize("seeds", [0, -1, [], [3, 3]])
+def test_seeds_that_are_no_trainings_are_rejected(seeds: int | list[int]) -> None:
+    with pytest.raises(InputError, match="seeds must"):
+        reproduce("wen_2022", "table1", datasets=["sst"], seeds=seeds)
+
+
+def test_the_name_of_a_table_has_all_that_decides_its_numbers() -> None:
+    ((_, item),) = find_items("wen_2022", ["table1"])
+    chosen = Settings(Path("runs"), (3, 4), vectors="of mine/glove.6B.100d.txt", sample=20)
+    words = "vectors_glove.6B.100d-sample_20-epochs_paper-seeds_3.4"
+    assert chosen.stem("wen_2022", item, "sst").name == f"wen_2022-table1-sst-{words}"
+    assert "vectors" not in chosen.stem("wen_2022", item, "babi_files:task=1").name
+    assert "vectors" not in replace(chosen, vectors=None).stem("wen_2022", item, "sst").name
 
 
 def test_question_answering_has_its_own_epsilon_and_filters() -> None:
