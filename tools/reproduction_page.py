@@ -17,6 +17,7 @@ import pandas as pd
 from attnaudit.papers.catalogue import PAPERS
 from attnaudit.papers.comparison import JUDGED, NUMBERS
 from attnaudit.papers.item import Item
+from attnaudit.papers.published import published
 
 ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "benchmarks" / "reproduction"
@@ -93,6 +94,9 @@ def _counts(tables: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]]) -> st
                     counts["claims" if line["claim"] else "cells"] += 1
                     counts["of the corpus"] += bool(_OF_CORPUS.match(str(line.get("metric"))))
                     counts[line["verdict"]] += 1
+        counts["published"] = sum(
+            len(published(name)) for name in {item.published for item in items} - {None}
+        )
         counts["items run"] = sum(bool(tables[paper, item.name]) for item in items)
         counts["items"] = len(items)
         total += counts
@@ -102,9 +106,14 @@ def _counts(tables: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]]) -> st
 
 
 def _count_line(name: str, counts: Counter[str]) -> str:
-    items = f"{counts['items run']} of {counts['items']}"
-    numbers = [counts[head] for head in ("cells", "of the corpus", "claims", *VERDICTS)]
-    return f"| {name} | {items} | " + " | ".join(map(str, numbers)) + " |"
+    numbers = [counts[head] for head in ("of the corpus", "claims", *VERDICTS)]
+    cells = [
+        name,
+        f"{counts['items run']} of {counts['items']}",
+        f"{counts['cells']} of {counts['published']}",
+        *map(str, numbers),
+    ]
+    return "| " + " | ".join(cells) + " |"
 
 
 def _section(paper: str, item: Item, found: list[tuple[str, pd.DataFrame]]) -> str:

@@ -46,8 +46,8 @@ def test_tables_become_lines_with_verdicts_counted_once(tool: ModuleType, tmp_pa
         stem = f"jain_wallace_2019-{name}-sst-sample_all-epochs_paper-seeds_0.1.2"
         (tmp_path / f"{stem}.csv").write_text(csv_text(table), encoding="utf-8")
     text = tool.page(tmp_path)
-    assert "| jain_wallace_2019 | 2 of 15 | 2 | 0 | 0 | 1 | 1 | 0 | 0 |" in text
-    assert "| **all** | 2 of 49 | 2 | 0 | 0 | 1 | 1 | 0 | 0 |" in text
+    assert "| jain_wallace_2019 | 2 of 15 | 2 of 277 | 0 | 0 | 1 | 1 | 0 | 0 |" in text
+    assert "| **all** | 2 of 49 | 2 of 670 | 0 | 0 | 1 | 1 | 0 | 0 |" in text
     assert "3 trainings, the paper's epochs, all test texts" in text.replace("3 T", "3 t")
     assert "| 0.340 (0.400) | 0.343 [0.305, 0.381] |" in text
     assert "1 more numbers" in text
