@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +14,8 @@ import torch
 from scipy.stats import kendalltau
 from torch import Tensor, nn
 
-from attnaudit.core.contract import Batch
+import deleted_texts
+from attnaudit.core.contract import Batch, Record
 from attnaudit.measures.influence import influence, influence_matrix
 from gradient_cases import (
     TEXTS,
@@ -21,6 +25,8 @@ from gradient_cases import (
     made,
     same,
 )
+
+influences = import_module("attnaudit.measures.influence")  # the package exports the function
 
 
 @cache
@@ -119,3 +125,37 @@ def test_both_forms_of_influence_rank_words_similarly() -> None:
             if record.length[index] > 3
         ]
         assert np.mean(taus or [1.0]) > 0.5, (name, np.mean(taus))
+
+
+@pytest.mark.parametrize("encoder", ["cnn:filters=4", "transformer:hidden=4,layers=1"])
+@pytest.mark.parametrize("with_query", [False, True])
+@pytest.mark.parametrize("per_facet", [False, True])
+def test_texts_of_similar_length_are_differentiated_together(
+    encoder: str, with_query: bool, per_facet: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = deleted_texts.made(encoder, with_query=with_query)
+    record = deleted_texts.read(model, deleted_texts.texts(with_query, (30, 1, 2, 3, 0, 7, 9)))
+    shapes, by_state = [], influences._by_state
+
+    def watched(model: Any, part: Record, *rest: Any) -> Tensor:
+        shapes.append(tuple(part.batch.tokens.shape))
+        return by_state(model, part, *rest)
+
+    monkeypatch.setattr(influences, "_by_state", watched)
+    found = influence_matrix(model, record, per_facet=per_facet)
+    assert shapes == [(2, 3), (2, 5), (2, 11), (1, 32)]  # with the marks around the words
+    monkeypatch.setattr(influences, "_of_similar_length", lambda *_: [None])
+    same(found, influence_matrix(model, record, per_facet=per_facet).numpy(), 1e-12)
+    assert shapes[4:] == [(7, 32)]
+
+
+def test_batches_with_little_padding_or_padding_on_the_left_are_not_parted() -> None:
+    model = deleted_texts.made("cnn:filters=4")
+    for lengths in ((5, 3, 4), (30, 1, 2)):
+        record = deleted_texts.read(model, deleted_texts.texts(False, lengths))
+        batch = record.batch
+        parts = influences._of_similar_length(batch, record.embeddings)
+        assert len(parts) == (1 if lengths == (5, 3, 4) else 3)
+        mirrored = replace(batch, mask=batch.mask.flip(-1), tokens=batch.tokens.flip(-1))
+        assert len(influences._of_similar_length(mirrored, record.embeddings)) == 1
+        assert len(influences._of_similar_length(batch, record.embeddings[:, 1:])) == 1

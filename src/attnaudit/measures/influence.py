@@ -7,11 +7,11 @@ from torch import Tensor
 
 from attnaudit.core import masking
 from attnaudit.core.autograd import differentiating
-from attnaudit.core.contract import AttentionModel, Record
+from attnaudit.core.contract import AttentionModel, Batch, Record
 from attnaudit.core.option_limits import limits
 from attnaudit.measures.gradient_norm import NORM, norm_of_items, shares
 from attnaudit.measures.hidden_gradient import differentiable_hidden
-from attnaudit.measures.shared_pass import differentiable_pass
+from attnaudit.measures.shared_pass import differentiable_pass, passes_shared
 
 
 @limits(norm=NORM)
@@ -81,7 +81,44 @@ def influence_matrix(
 def influence_by_gradients(
     model: AttentionModel, record: Record, norm: int, per_facet: bool
 ) -> Tensor:
-    """Influence (B,N,N) before scaling to shares, by a backward pass per state or component."""
+    """Influence (B,N,N) before scaling to shares, by a backward pass per state or component.
+
+    A batch that is mostly padding is differentiated in parts of similar length.
+    """
+    parts = _of_similar_length(record.batch, record.embeddings)
+    if len(parts) == 1:
+        return _by_state(model, record, norm, per_facet)
+    count = record.content.shape[1]
+    influences = record.embeddings.new_zeros(len(record.batch), count, count)
+    for texts in parts:
+        batch = record.batch.rows(texts)
+        batch = batch.without(~batch.mask)  # padding on the right is cut off, nothing is moved
+        embeddings = record.embeddings[texts, : batch.tokens.shape[1]]
+        with torch.no_grad():
+            part = model.read(batch, embeddings)
+        with passes_shared():  # whose graph ends here
+            found = _by_state(model, part, norm, per_facet)
+        influences[texts, : found.shape[1], : found.shape[2]] = found
+    return influences
+
+
+def _of_similar_length(batch: Batch, embeddings: Tensor) -> list[Tensor]:
+    """The texts of a batch (n,) in groups in which the longest is at most twice the shortest.
+
+    All together if at least half of the batch is real, or its padding is not on the right.
+    """
+    mask = batch.mask
+    lengths = mask.sum(-1)
+    right = mask == (torch.arange(mask.shape[1], device=mask.device) < lengths[:, None])
+    few = 2 * int(lengths.sum()) >= mask.numel()
+    if few or embeddings.shape[:2] != mask.shape or not bool(right.all()):
+        return [torch.arange(len(mask), device=mask.device)]
+    doublings = torch.frexp(lengths.double()).exponent
+    return [(doublings == each).nonzero()[:, 0] for each in doublings.unique()]
+
+
+def _by_state(model: AttentionModel, record: Record, norm: int, per_facet: bool) -> Tensor:
+    """Influence (B,N,N) of the texts of a record, all at once."""
     with differentiating():
         made = differentiable_pass(model, record)
         hidden = differentiable_hidden(made.record)
