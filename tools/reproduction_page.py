@@ -13,9 +13,10 @@ from collections import Counter
 from pathlib import Path
 
 import pandas as pd
+from uncompared_cells import uncompared
 
 from attnaudit.papers.catalogue import PAPERS
-from attnaudit.papers.comparison import JUDGED, NUMBERS
+from attnaudit.papers.comparison import JUDGED, NOT_KEYS, NUMBERS
 from attnaudit.papers.item import Item
 from attnaudit.papers.published import published
 
@@ -37,6 +38,7 @@ def page(folder: Path = TABLES) -> str:
         for item in items
     }
     parts = [_text(folder / "head.md"), _counts(tables)]
+    listed: set[str] = set()  # published tables, of which several items may show the same
     for paper, items in PAPERS.items():
         parts.append(f"## {paper}")
         parts.append(_text(folder / f"{paper}.md"))
@@ -47,6 +49,15 @@ def page(folder: Path = TABLES) -> str:
                 parts.append(_section(paper, item, found))
             else:
                 missing.append(f"`{item.name}`")
+            if item.published is not None and item.published not in listed:
+                listed.add(item.published)
+                every = [
+                    table
+                    for other in items
+                    if other.published == item.published
+                    for _, table in tables[paper, other.name]
+                ]
+                parts.append(_without_verdict(item, every))
         if missing:
             parts.append(f"Not run yet: {', '.join(missing)}.")
     parts.append(_text(folder / "tail.md"))
@@ -131,9 +142,34 @@ def _section(paper: str, item: Item, found: list[tuple[str, pd.DataFrame]]) -> s
             lines.append(f"{rest} more numbers, with nothing published, are in the csv files.")
     for image in sorted(IMAGES.glob(f"{paper}-{item.name}-*.png")):
         lines.append(f"![{item.shows}](images/reproduction/{image.name})")
-        if {said for said, _ in found} != {_said(image)}:
-            lines.append(f"(The picture: {_said(image)}.)")
+        said = [] if {said for said, _ in found} == {_said(image)} else [_said(image)]
+        if item.pictured or said:
+            lines.append(f"(The picture: {'; '.join([item.pictured, *said]).strip('; ')}.)")
     return "\n\n".join(lines)
+
+
+def _without_verdict(item: Item, tables: list[pd.DataFrame]) -> str:
+    """The published cells of an item that are not compared, and why."""
+    rest = uncompared(item, tables)
+    if not len(rest):
+        return ""
+    keys = [name for name in rest.columns if name not in (*NOT_KEYS, "ours", "why")]
+    keys = [name for name in keys if (rest[name].notna() & (rest[name] != "")).any()]
+    several = rest["ours"].notna().any()
+    heads = ["dataset", *keys, "published", *(["ours"] if several else []), "why no verdict"]
+    lines = [
+        f"{len(rest)} published numbers of `{item.name}` have no verdict:",
+        "",
+        "| " + " | ".join(heads) + " |",
+        "|---" * len(heads) + "|",
+    ]
+    for line in rest.to_dict("records"):
+        other = _number(line.get("other", float("nan")))
+        value = _number(line["value"]) + (f" ({other})" if other != "–" else "")
+        cells = [line["dataset"], *(_word(line[key]) for key in keys), value]
+        cells += [_number(line["ours"])] if several else []
+        lines.append("| " + " | ".join([*cells, line["why"]]) + " |")
+    return "\n".join(lines)
 
 
 def _table(judged: pd.DataFrame) -> str:

@@ -126,6 +126,8 @@ def test_every_table_names_its_source_and_corpora_that_we_read() -> None:
         ("babi:task=1", "jain_wallace", None),  # simulated
         ("mimic:task=anemia", "wen", "mimic:task=anemia"),
         ("mimic:task=anemia,positive=chronic", "wen", None),
+        ("mimic:task=diabetes,splits=released", "jain_wallace", "mimic:task=diabetes"),
+        ("mimic:task=diabetes,splits=seeded", "jain_wallace", None),  # other admissions
         ("reviews.csv", "jain_wallace", None),
     ],
 )

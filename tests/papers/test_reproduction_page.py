@@ -10,6 +10,7 @@ import pytest
 from attnaudit.papers.catalogue import find_items
 from attnaudit.papers.comparison import as_frame, compare
 from attnaudit.papers.item import Number
+from attnaudit.papers.published import published
 from attnaudit.report.tables.formats import csv_text
 from tool_modules import load_tool
 
@@ -21,6 +22,44 @@ def tool() -> ModuleType:
 
 def test_the_page_is_up_to_date(tool: ModuleType) -> None:
     assert tool.PAGE.read_text(encoding="utf-8") == tool.page(), "run `make reproduction`"
+
+
+def test_means_over_all_corpora_stand_next_to_ours_over_those_that_are_stored() -> None:
+    tool = load_tool("uncompared_cells")
+    ((_, item),) = find_items("wen_2022", ["seed_noise"])
+    assert item.pool is not None
+    tables = [
+        compare(
+            item, as_frame([(name, seed, Number("weighted_tau", tau)) for seed, tau in taus]), name
+        )
+        for name, taus in {
+            "sst": [(0, 0.9), (1, 0.8), (2, 0.7)],
+            "ag_news": [(0, 0.5), (1, 0.5), (2, float("nan"))],
+        }.items()
+    ]
+    left = tool.uncompared(item, tables).set_index("metric")
+    assert left["value"].to_dict() == {"mean_difference": 0.02, "largest_difference": 0.05}
+    assert left["ours"].to_dict() == pytest.approx(
+        # 0.1, 0.2 and 0.1 between the trainings on SST, 0 on AG News.
+        {"mean_difference": (0.4 / 3 + 0.0) / 2, "largest_difference": 0.4 / 3}
+    )
+    assert set(left["why"]) == {"ours over sst, ag_news only"}
+    assert set(tool.uncompared(item, [])["why"]) == {"not run"}
+
+
+def test_a_published_cell_is_compared_or_has_a_reason() -> None:
+    tool = load_tool("uncompared_cells")
+    ((_, item),) = find_items("wen_2022", ["table3"])
+    numbers = [("sst", seed, Number("tvd", 0.03 + seed / 100)) for seed in range(3)]
+    left = tool.uncompared(item, [compare(item, as_frame(numbers), "sst")])
+    cells = list(zip(left["dataset"], left["metric"], strict=True))
+    assert ("sst", "tvd") not in cells
+    assert ("sst", "jsd") in cells
+    assert len(cells) == len({*cells}) == len(published("wen_2022_table3")) - 1
+    why = left.set_index(["dataset", "metric"])["why"]
+    assert why["sst", "lam"] == "a setting, not a result"
+    assert why["sst", "jsd"] == why["imdb", "tvd"] == "not run"
+    assert why["adr_tweets", "tvd"] == "the corpus is not at hand"
 
 
 def test_tables_become_lines_with_verdicts_counted_once(tool: ModuleType, tmp_path: Path) -> None:
@@ -51,6 +90,15 @@ def test_tables_become_lines_with_verdicts_counted_once(tool: ModuleType, tmp_pa
     assert "3 trainings, the paper's epochs, all test texts" in text.replace("3 T", "3 t")
     assert "| 0.340 (0.400) | 0.343 [0.305, 0.381] |" in text
     assert "1 more numbers" in text
+    # Of table 2, 189 numbers are published, and the page has each once.
+    assert "187 published numbers of `table2` have no verdict:" in text
+    assert "of `table2_all` have no verdict" not in text
+    assert (
+        "| sst | bilstm | additive | softmax | 0 | gradient | tau_sd | 0.210 (0.210) | not run |"
+        in text
+    )
+    assert "| 0.160 (0.440) | not run |" in text  # SNLI
+    assert "| yahoo | mean_length | 104 | the corpus is not at hand |" in text
     (tmp_path / "wen_2022-table1-sst.csv").write_text("a\n", encoding="utf-8")
     with pytest.raises(SystemExit, match="is not named as"):
         tool.page(tmp_path)

@@ -8,6 +8,7 @@ import torch
 from attnaudit.core import registry
 from attnaudit.data import random_batch
 from attnaudit.models import build
+from attnaudit.papers.wen_2022.trained_models import ENCODERS
 from attnaudit.training.experiment import make_experiment
 from attnaudit.training.presets import PRESETS, preset_dataset, preset_options
 
@@ -42,6 +43,11 @@ def test_presets_differ_where_paper_and_code_differ() -> None:
     assert make_experiment(
         "sst", preset="meister:faster_attention=true"
     ).recipe.attention_learning_rate == pytest.approx(1e-3)
+    encoders = [
+        make_experiment("sst", preset=f"wen{options}").architecture.encoder
+        for options in ("", ":encoder=cnn", ":encoder=mlp")
+    ]
+    assert encoders == list(ENCODERS)
 
 
 def test_a_preset_prepares_its_corpus_and_leaves_what_is_given() -> None:

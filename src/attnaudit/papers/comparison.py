@@ -19,7 +19,7 @@ NUMBERS = (
     *("ours", "low", "high", "trainings", "texts_low", "texts_high", "least", "largest"),
     *("by_training", "floor", "ceiling", "published", "published_other", "published_sd", "spread"),
 )
-_NOT_KEYS = ("dataset", "value", "other", "sd", "digits")
+NOT_KEYS = ("dataset", "value", "other", "sd", "digits")  # of a published table
 JUDGED = ("claim", "verdict", "why")
 
 
@@ -125,7 +125,7 @@ def not_run(item: Item, corpus: str, why: str) -> pd.DataFrame:
     printed = _published(item, corpus)
     if printed is None:
         return pd.DataFrame()
-    keys = [name for name in printed.columns if name not in _NOT_KEYS]
+    keys = [name for name in printed.columns if name not in NOT_KEYS]
     return pd.DataFrame(
         [
             {
@@ -159,7 +159,7 @@ def _match(table: pd.DataFrame | None, of: dict[str, Any]) -> pd.Series | None:
     """The published line with the same keys; keys that are not published do not count."""
     if table is None:
         return None
-    keys = [key for key in table.columns if key not in _NOT_KEYS]
+    keys = [key for key in table.columns if key not in NOT_KEYS]
     same = np.ones(len(table), dtype=bool)
     for key in keys:
         same &= (table[key] == of.get(key, "")).to_numpy()

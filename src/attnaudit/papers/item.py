@@ -96,6 +96,7 @@ class Item:
     published : name of the published table; None if no numbers were published.
     preset : how the paper prepares corpora; decides where published numbers apply.
     draw : (finished cells of every seed, our table) -> figure; None for a table.
+    pictured : which of its models the figure is drawn of; empty if of all.
     spread : by how much a published number is uncertain, if the table does not say.
     impossible : dataset or "" for all -> why its published numbers cannot be compared here.
     pool : (numbers of all datasets and seeds) -> numbers of all corpora together.
@@ -110,6 +111,7 @@ class Item:
     preset: str
     published: str | None = None
     draw: Callable[[Sequence[FinishedCells], pd.DataFrame], Any] | None = None
+    pictured: str = ""
     spread: float = 0.0
     impossible: Mapping[str, str] = field(default_factory=dict)
     pool: Callable[[pd.DataFrame], pd.DataFrame] | None = None

@@ -171,6 +171,7 @@ ITEMS = (
         densities("additive"),
         PRESET,
         draw=drawn("additive"),
+        pictured="sparsemax, first training",
     ),
     Item(
         "figure2",
@@ -180,6 +181,7 @@ ITEMS = (
         densities("dot"),
         PRESET,
         draw=drawn("dot"),
+        pictured="sparsemax, first training",
     ),
     Item(
         "dependence",

@@ -128,6 +128,7 @@ ITEMS = (
         figure3,
         PRESET,
         draw=_of_first(top_item_scatter),
+        pictured="HAN with a BiGRU, first training",
         fast_dataset=_FAST,
     ),
     Item(
@@ -138,6 +139,7 @@ ITEMS = (
         figure5,
         PRESET,
         draw=_of_first(flip_boxes),
+        pictured="HAN with a BiGRU, first training",
         fast_dataset=_FAST,
     ),
 )

@@ -131,6 +131,7 @@ ITEMS = (
         seeds,
         PRESET,
         draw=_of_findings("seeds", seed_violins),
+        pictured="the first model, first training",
     ),
     Item(
         "guided_mlp",
@@ -148,6 +149,7 @@ ITEMS = (
         curve,
         PRESET,
         draw=_of_findings("adversarial", adversarial_curve),
+        pictured="the first model, first training",
     ),
     Item(
         "contextual",

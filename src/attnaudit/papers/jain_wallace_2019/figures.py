@@ -65,6 +65,9 @@ def summary_of(audit: str, metric: str):  # type: ignore[no-untyped-def]
     return numbers
 
 
+OF_FIRST = "the BiLSTM with additive attention, first training"
+
+
 def drawn_of_first(draw):  # type: ignore[no-untyped-def]
     """A figure of the first seed's BiLSTM."""
     return lambda cells, table: draw(cells[0].one(encoder="bilstm", scorer="additive").source)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from attnaudit.papers.item import Item
 from attnaudit.papers.jain_wallace_2019.claims import NOISE, by_class, by_length, difference, trend
-from attnaudit.papers.jain_wallace_2019.figures import drawn_of_first, figure1, heatmaps, summary_of
+from attnaudit.papers.jain_wallace_2019.figures import (
+    OF_FIRST,
+    drawn_of_first,
+    figure1,
+    heatmaps,
+    summary_of,
+)
 from attnaudit.papers.jain_wallace_2019.tables import table1, table2
 from attnaudit.papers.jain_wallace_2019.trained_models import DATASETS, PRESET, models
 from attnaudit.report.figures.furthest_histogram import furthest_histogram
@@ -53,6 +59,7 @@ ITEMS = (
         PRESET,
         published="jain_wallace_2019_figure1",
         draw=heatmaps,
+        pictured=OF_FIRST,
         impossible=_OTHER_TEXT,
     ),
     Item(
@@ -63,6 +70,7 @@ ITEMS = (
         table2,
         PRESET,
         draw=drawn_of_first(tau_histograms),
+        pictured=OF_FIRST,
     ),
     Item(
         "figure3",
@@ -72,6 +80,7 @@ ITEMS = (
         summary_of("permutation", "tvd_median"),
         PRESET,
         draw=drawn_of_first(permutation_violins),
+        pictured=OF_FIRST,
     ),
     Item(
         "figure4",
@@ -81,6 +90,7 @@ ITEMS = (
         summary_of("furthest", "jsd"),
         PRESET,
         draw=drawn_of_first(furthest_histogram),
+        pictured=OF_FIRST,
     ),
     Item(
         "figure5",
@@ -90,6 +100,7 @@ ITEMS = (
         summary_of("furthest", "jsd"),
         PRESET,
         draw=drawn_of_first(furthest_violins),
+        pictured=OF_FIRST,
     ),
     Item(
         "appendix_c",
@@ -100,6 +111,7 @@ ITEMS = (
         PRESET,
         published="jain_wallace_2019_appendix_c",
         draw=heatmaps,
+        pictured=OF_FIRST,
         impossible=_OTHER_TEXT,
     ),
     Item(
