@@ -168,10 +168,10 @@ def test_a_note_is_cleaned_and_keeps_its_lines_and_quotes(tmp_path: Path) -> Non
 
 
 def test_cleaning_takes_linear_time() -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     for piece in ("[** ", "- ", "*", "[**a**]", "_ \n"):
         words(piece * 100_000, str.split)
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 def test_lengths_are_those_of_the_released_code(tmp_path: Path) -> None:
