@@ -69,16 +69,17 @@ def uncompared(item: Item, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def _pooled(
     item: Item, tables: Sequence[pd.DataFrame], keys: Sequence[str]
 ) -> Mapping[tuple[str, ...], float]:
-    """Numbers of all stored corpora together: means over trainings, by cell."""
+    """Numbers of all stored corpora together: means over the trainings that each has, by cell."""
     if item.pool is None or not tables:
         return {}
+    each = min(len(json.loads(part)) for table in tables for part in table["by_training"])
     raw = [
         {**line, "seed": seed, "value": math.nan if value is None else value}
         for table in tables
         for line in table.drop(columns=[*NUMBERS, *JUDGED])
         .assign(by_training=table["by_training"])
         .to_dict("records")
-        for seed, value in enumerate(json.loads(line["by_training"]))
+        for seed, value in enumerate(json.loads(line["by_training"])[:each])
     ]
     together = item.pool(pd.DataFrame(raw))
     means = together.groupby(keys, sort=False)["value"].mean()

@@ -45,6 +45,21 @@ def test_means_over_all_corpora_stand_next_to_ours_over_those_that_are_stored() 
     )
     assert set(left["why"]) == {"ours over sst, ag_news only"}
     assert set(tool.uncompared(item, [])["why"]) == {"not run"}
+    ((_, item),) = find_items("wen_2022", ["figure2"])
+    keys = {"encoder": "bilstm", "scorer": "deep"}
+    tables = [
+        compare(
+            item,
+            as_frame(
+                [(name, seed, Number("weighted_tau", tau, keys)) for seed, tau in enumerate(taus)]
+            ),
+            name,
+        )
+        for name, taus in {"sst": [0.2, 0.4, 0.9, 0.9], "ag_news": [0.8, 0.6]}.items()
+    ]
+    ours = tool.uncompared(item, tables).set_index(["encoder", "scorer"])["ours"]
+    assert ours["bilstm", "deep"] == pytest.approx(0.5)  # of the two trainings that both have
+    assert ours.notna().sum() == 2  # of the scorer, too
 
 
 def test_a_published_cell_is_compared_or_has_a_reason() -> None:
