@@ -27,6 +27,7 @@ IMAGES = ROOT / "docs" / "images" / "reproduction"
 VERDICTS = ("reproduced", "differs", "no verdict", "not possible here")
 _HEADS = ("paper", "items run", "published cells", "of the corpus", "claims", *VERDICTS)
 _OF_CORPUS = re.compile(r"(train|test|vocabulary|mean_length)(_\d+)?$")
+_MOST_UNPUBLISHED = 100  # of our numbers on the page, per item
 _SETTINGS = re.compile(r"-sample_(\w+)-epochs_(\w+)-seeds_([\d.]+)$")
 
 
@@ -55,7 +56,7 @@ def page(folder: Path = TABLES) -> str:
                     table
                     for other in items
                     if other.published == item.published
-                    for _, table in tables[paper, other.name]
+                    for table in tables[paper, other.name].values()
                 ]
                 parts.append(_without_verdict(item, every))
         if missing:
@@ -64,12 +65,13 @@ def page(folder: Path = TABLES) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _read(folder: Path, paper: str, item: Item) -> list[tuple[str, pd.DataFrame]]:
-    """(how it was run, table) of every csv file of an item."""
-    found = []
-    for path in sorted(folder.glob(f"{paper}-{item.name}-*.csv")):
-        found.append((_said(path), pd.read_csv(path, dtype={"predicted_class": str, "lam": str})))
-    return found
+def _read(folder: Path, paper: str, item: Item) -> dict[Path, pd.DataFrame]:
+    """The table of every csv file of an item."""
+    return {
+        path: pd.read_csv(path, dtype={"predicted_class": str, "lam": str})
+        for path in sorted(folder.glob(f"{paper}-{item.name}-*.csv"))
+        if _said(path)
+    }
 
 
 def _said(path: Path) -> str:
@@ -84,7 +86,7 @@ def _said(path: Path) -> str:
     return f"{count} training{'s' if count > 1 else ''}, {trained}, {audited}"
 
 
-def _counts(tables: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]]) -> str:
+def _counts(tables: dict[tuple[str, str], dict[Path, pd.DataFrame]]) -> str:
     """Verdicts by paper; a published number that several items show counts once."""
     seen: set[tuple[str, ...]] = set()
     lines = ["| " + " | ".join(_HEADS) + " |", "|---" * len(_HEADS) + "|"]
@@ -92,7 +94,7 @@ def _counts(tables: dict[tuple[str, str], list[tuple[str, pd.DataFrame]]]) -> st
     for paper, items in PAPERS.items():
         counts: Counter[str] = Counter()
         for item in items:
-            for _, table in tables[paper, item.name]:
+            for table in tables[paper, item.name].values():
                 for line in table.astype(object).where(table.notna(), "").to_dict("records"):
                     if not line["verdict"]:
                         continue
@@ -127,25 +129,34 @@ def _count_line(name: str, counts: Counter[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _section(paper: str, item: Item, found: list[tuple[str, pd.DataFrame]]) -> str:
+def _section(paper: str, item: Item, found: dict[Path, pd.DataFrame]) -> str:
     end = "" if item.shows.endswith("?") else "."
     lines = [f"### {paper} {item.name}\n\n{item.shows}{end}"]
-    for said in dict.fromkeys(said for said, _ in found):
-        tables = [table for how, table in found if how == said]
-        together = pd.concat(tables, ignore_index=True)
-        judged = together[together["verdict"].notna() & (together["verdict"] != "")]
-        rest = len(together) - len(judged)
+    for said in dict.fromkeys(map(_said, found)):
+        paths = [path for path in found if _said(path) == said]
+        together = pd.concat([found[path] for path in paths], ignore_index=True)
+        judged = together["verdict"].notna() & (together["verdict"] != "")
         lines.append(f"{said[0].upper()}{said[1:]}.")
-        if len(judged):
-            lines.append(_table(judged))
-        if rest:
-            lines.append(f"{rest} more numbers, with nothing published, are in the csv files.")
+        if judged.any():
+            lines.append(_table(together[judged]))
+        if 0 < (~judged).sum() <= _MOST_UNPUBLISHED:
+            lines += ["Ours, with nothing published:", _table(together[~judged])]
+        elif not judged.all():
+            lines.append(f"{(~judged).sum()} more numbers, with nothing published: see the files.")
+    if found:
+        lines.append(f"Files: `benchmarks/reproduction/{paper}-{item.name}-*.csv`.")
     for image in sorted(IMAGES.glob(f"{paper}-{item.name}-*.png")):
-        lines.append(f"![{item.shows}](images/reproduction/{image.name})")
-        said = [] if {said for said, _ in found} == {_said(image)} else [_said(image)]
-        if item.pictured or said:
-            lines.append(f"(The picture: {'; '.join([item.pictured, *said]).strip('; ')}.)")
+        caption = _caption(f"{paper}-{item.name}-", item, image)
+        lines.append(f"![{item.shows}, {caption}](images/reproduction/{image.name})")
+        lines.append(f"(Picture, {caption}.)")
     return "\n\n".join(lines)
+
+
+def _caption(start: str, item: Item, image: Path) -> str:
+    """The corpus, the models and the trainings of a picture."""
+    corpus = re.split("-vectors_|-sample_", image.stem.removeprefix(start))[0]
+    count, rest = _said(image).split(", ", 1)
+    return f"{corpus}: {item.pictured or f'all models, {count}'}, {rest}"
 
 
 def _without_verdict(item: Item, tables: list[pd.DataFrame]) -> str:
@@ -172,22 +183,27 @@ def _without_verdict(item: Item, tables: list[pd.DataFrame]) -> str:
     return "\n".join(lines)
 
 
-def _table(judged: pd.DataFrame) -> str:
-    keys = [name for name in judged.columns if name not in (*NUMBERS, *JUDGED)]
-    keys = [name for name in keys if not judged[name].isna().all()]
+def _table(numbers: pd.DataFrame) -> str:
+    """Lines with a verdict, or lines without."""
+    keys = [name for name in numbers.columns if name not in (*NUMBERS, *JUDGED)]
+    keys = [name for name in keys if not numbers[name].isna().all()]
     optional = [
-        name for name in ("floor", "ceiling", "claim", "why") if not judged[name].isna().all()
+        name for name in ("floor", "ceiling", "claim", "why") if not numbers[name].isna().all()
     ]
-    heads = [*keys, "published", "ours", *optional, "verdict"]
+    has_verdict = bool((numbers["verdict"].notna() & (numbers["verdict"] != "")).any())
+    heads = [*keys, "ours", *optional]
+    if has_verdict:
+        heads = [*keys, "published", "ours", *optional, "verdict"]
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    for line in judged.to_dict("records"):
+    for line in numbers.to_dict("records"):
         cells = [_word(line[name]) for name in keys]
-        cells += [_published(line), _ours(line)]
+        cells += [_published(line), _ours(line)] if has_verdict else [_ours(line)]
         cells += [
             _number(line[name]) if name in ("floor", "ceiling") else _word(line[name])
             for name in optional
         ]
-        lines.append("| " + " | ".join([*cells, str(line["verdict"])]) + " |")
+        cells += [str(line["verdict"])] if has_verdict else []
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

@@ -93,6 +93,32 @@ def test_a_missing_corpus_that_is_named_is_an_error_before_any_work(tmp_path: Pa
     assert made.grid == tmp_path / "grid.toml"  # for another machine
 
 
+@pytest.mark.parametrize("vectors", [None, "glove.txt"])
+def test_word_vectors_that_are_not_given_are_noticed(
+    vectors: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Nothing is trained here: an interruption takes the place of the grid."""
+
+    def stop(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    for name in ("grid", "need"):
+        monkeypatch.setattr(
+            f"attnaudit.papers.reproductions.{name}", stop if name == "grid" else print
+        )
+    for dataset, has_vectors in (("sst", True), ("babi_files:task=1", False), ("keyword", False)):
+        with pytest.raises(KeyboardInterrupt):
+            reproduce(
+                "jain_wallace_2019", "table2", datasets=[dataset], vectors=vectors, out=tmp_path
+            )
+        said = "no --vectors: embeddings are random" in caplog.text
+        caplog.clear()
+        assert said == (has_vectors and vectors is None), dataset
+
+
 def test_the_cost_is_of_the_corpora_that_are_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attnaudit.papers.listing.is_here", lambda name, folder: name == "sst")
     listed = item_list()

@@ -73,8 +73,8 @@ def sentence_layout(batch: Batch) -> SentenceLayout:
     if batch.segments is None:
         raise InputError(
             "A hierarchical model needs the sentence of each token (Batch.segments), which this "
-            "data does not have. Choose a dataset with sentences, such as babi, or the model "
-            "attentive."
+            "data does not have. Readers of texts split them with the option sentences=true "
+            "(reviews.csv:sentences=true), babi has sentences, and the model attentive needs none."
         )
     word = batch.mask & (batch.tokens > END)
     # Sentences are renumbered by where they begin: one whose words were all deleted leaves no gap.

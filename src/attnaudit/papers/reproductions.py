@@ -86,6 +86,15 @@ def reproduce(
     if grid_file is None and not fast:
         for dataset in datasets or ():
             need(dataset, folder)  # an error before anything is trained
+        if vectors is None and any(
+            _corpus(item, plan.dataset) and not plan.name.startswith("babi")
+            for _, item, listed in plans
+            for plan in listed
+        ):
+            notice(
+                "no --vectors: embeddings are random at the start, where the papers' are "
+                "pretrained, and tau depends on them"
+            )
     reproductions = Reproductions()
     specs = [with_settings.spec(item, plan) for _, item, listed in plans for plan in listed]
     status = None

@@ -139,7 +139,8 @@ ITEMS = (
         figure5,
         PRESET,
         draw=_of_first(flip_boxes),
-        pictured="HAN with a BiGRU, first training",
+        pictured="HAN with a BiGRU, first training; diamonds are means in which texts that never "
+        "flip count as 1",
         fast_dataset=_FAST,
     ),
 )

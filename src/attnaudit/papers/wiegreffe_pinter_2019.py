@@ -131,7 +131,7 @@ ITEMS = (
         seeds,
         PRESET,
         draw=_of_findings("seeds", seed_violins),
-        pictured="the first model, first training",
+        pictured="the BiLSTM of the first seed and of three others",
     ),
     Item(
         "guided_mlp",
@@ -149,7 +149,7 @@ ITEMS = (
         curve,
         PRESET,
         draw=_of_findings("adversarial", adversarial_curve),
-        pictured="the first model, first training",
+        pictured="the BiLSTM, first training; grey is as far as other seeds reach",
     ),
     Item(
         "contextual",

@@ -90,7 +90,7 @@ ITEMS = (
         summary_of("furthest", "jsd"),
         PRESET,
         draw=drawn_of_first(furthest_histogram),
-        pictured=OF_FIRST,
+        pictured=f"{OF_FIRST}, ε = .01 (questions .05)",
     ),
     Item(
         "figure5",
@@ -100,7 +100,7 @@ ITEMS = (
         summary_of("furthest", "jsd"),
         PRESET,
         draw=drawn_of_first(furthest_violins),
-        pictured=OF_FIRST,
+        pictured=f"{OF_FIRST}, ε = .01 (questions .05)",
     ),
     Item(
         "appendix_c",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -39,7 +40,12 @@ def figure2(cells: FinishedCells) -> Iterator[Number]:
 
 def draw_figure2(cells: Sequence[FinishedCells], table: pd.DataFrame) -> Any:
     """Boxes over trainings, by scorer and encoder."""
-    values = [{**number.keys, "value": number.value} for part in cells for number in figure2(part)]
+    values = [
+        {"encoder": line["encoder"], "scorer": line["scorer"], "value": value}
+        for line in table.to_dict("records")
+        for value in json.loads(line["by_training"])
+        if value is not None
+    ]
     return boxes_by_group(pd.DataFrame(values), "scorer", "encoder", "weighted tau")
 
 
