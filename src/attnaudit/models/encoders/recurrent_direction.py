@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from attnaudit.models.encoders.lstm_steps import for_one_sigmoid
-from attnaudit.models.encoders.row_product import ROWS, row_product
+from attnaudit.models.encoders.row_product import row_product, spare_rows
 
 # step(input terms (n,G), states (M,H), memories (M,H), rows): these rows of states and memories, n
-# or a multiple of it, are replaced by those after an item. `ROWS` more may follow (`row_product`).
+# or a multiple of it, are replaced by those after an item. `spare_rows` may follow.
 Step = Callable[[Tensor, Tensor, Tensor, slice], None]
 
 
@@ -28,9 +28,9 @@ class Direction:
     step: int  # 1 to the right, -1 to the left
 
     def empty_rows(self, count: int) -> tuple[Tensor, Tensor]:
-        """States and memories of `count` rows, and `ROWS` more (count + `ROWS`,H), all 0."""
+        """States and memories of `count` rows, and of `spare_rows` more, all 0."""
         size = self.state.shape[-1]
-        states, memories = self.state.new_zeros(2, count + ROWS, size).unbind()
+        states, memories = self.state.new_zeros(2, count + spare_rows(count), size).unbind()
         return states, memories
 
 

@@ -33,6 +33,17 @@ def row_product(values: Tensor, rows: slice, weight: Tensor, bias: Tensor | None
     count = rows.stop - rows.start
     multiply = product_for(values) if count > 0 else None
     if multiply is not None:
-        more = values[rows.start : rows.start + -(-count // ROWS) * ROWS]
+        more = values[rows.start : rows.start + few_counts(count)]
         return multiply(more, weight, bias)[:count]
     return linear(values[rows], weight, bias)
+
+
+def few_counts(count: int) -> int:
+    """At least as many rows: a multiple of `ROWS`, and one of 16 numbers up to every doubling."""
+    step = spare_rows(count)
+    return -(-count // step) * step
+
+
+def spare_rows(count: int) -> int:
+    """How many rows should follow those that are multiplied, if there are up to `count`."""
+    return max(ROWS, 1 << max(0, count.bit_length() - 5))
