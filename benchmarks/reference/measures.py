@@ -6,7 +6,11 @@ import torch
 from benchmarks.reference.plain_model import PlainModel
 from torch import Tensor
 
+# cuDNN differentiates a recurrent network in training mode only.
+without_cudnn = torch.backends.cudnn.flags(enabled=False)
 
+
+@without_cudnn
 def gradient(model: PlainModel, tokens: Tensor, mask: Tensor) -> Tensor:
     """|Σ_e x_e ∂p/∂x_e| (B,T) with attention cut off the graph (Jain & Wallace, algorithm 1)."""
     embeddings, hidden = model.embed_and_encode(tokens, mask)
@@ -15,18 +19,21 @@ def gradient(model: PlainModel, tokens: Tensor, mask: Tensor) -> Tensor:
     return (slope * embeddings.detach()).sum(-1).abs()
 
 
+@without_cudnn
 def gradient_norm(model: PlainModel, tokens: Tensor, mask: Tensor) -> Tensor:
     """‖∂p/∂x_i‖ (B,T), attention on the graph (Meister et al., eq. 4); a pass of its own."""
     embeddings, hidden = model.embed_and_encode(tokens, mask)
     return _slope(model.decode(model.attend(hidden, tokens, mask), hidden), embeddings).norm(dim=-1)
 
 
+@without_cudnn
 def hidden_gradient(model: PlainModel, tokens: Tensor, mask: Tensor) -> Tensor:
     """‖∂p/∂h_i‖ (B,T), attention on the graph (Meister et al., table 6); a pass of its own."""
     _, hidden = model.embed_and_encode(tokens, mask)
     return _slope(model.decode(model.attend(hidden, tokens, mask), hidden), hidden).norm(dim=-1)
 
 
+@without_cudnn
 def attention_gradient(model: PlainModel, tokens: Tensor, mask: Tensor) -> Tensor:
     """∂p/∂alpha (B,T) (Serrano & Smith); a pass of its own."""
     _, hidden = model.embed_and_encode(tokens, mask)

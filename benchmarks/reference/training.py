@@ -24,11 +24,12 @@ def epoch(model: PlainModel, groups: Sequence[Group]) -> list[float]:
         amsgrad=True,
     )
     model.train()
+    device = next(model.parameters()).device
     losses = []
     for group in groups:
         width = max(len(ids) for ids, _ in group)
-        tokens = torch.tensor([ids + [0] * (width - len(ids)) for ids, _ in group])
-        labels = torch.tensor([label for _, label in group])
+        tokens = torch.tensor([ids + [0] * (width - len(ids)) for ids, _ in group], device=device)
+        labels = torch.tensor([label for _, label in group], device=device)
         loss = cross_entropy(model.logits(tokens, tokens > 0), labels)
         optimiser.zero_grad()
         loss.backward()

@@ -40,23 +40,37 @@ def main() -> None:
     machine = measure_machine(device)
     print(_described(machine, device))
     print(HEAD)
-    outcomes = []
+    outcomes: list[Outcome] = []
+    failed: list[str] = []
     for row in rows(given.only, given.corpora, device, quick=given.quick):
         repeats = given.repeats or (2 if given.quick else 3)
-        outcome = measured(row, machine, device, repeats, cores=not given.one_thread)
+        try:
+            outcome = measured(row, machine, device, repeats, cores=not given.one_thread)
+        except (RuntimeError, NotImplementedError) as error:  # what this device cannot do
+            failed.append(f"{row.name}: {error}")
+            print(f"{row.name:48} failed: {error}", flush=True)
+            continue
         outcomes.append(outcome)
         print(line(outcome), flush=True)
-    if given.json is not None:
-        given.json.parent.mkdir(parents=True, exist_ok=True)
-        report = {"machine": asdict(machine), "rows": [as_dict(outcome) for outcome in outcomes]}
-        given.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    if given.picture is not None:
+        _write(outcomes, failed, machine, given.json)  # whatever becomes of the next row
+    if given.picture is not None and outcomes:
         from benchmarks.speed.picture import draw
 
         draw([as_dict(outcome) for outcome in outcomes], given.picture)
     wrong = [outcome.row.name for outcome in outcomes if not outcome.equal]
     if wrong:
         raise SystemExit(f"The two sides gave different numbers: {'; '.join(wrong)}.")
+    if failed:
+        raise SystemExit(f"Failed: {'; '.join(failed)}")
+
+
+def _write(outcomes: list[Outcome], failed: list[str], machine: Machine, path: Path | None) -> None:
+    if path is None:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows_of = [as_dict(outcome) for outcome in outcomes]
+    report = {"machine": asdict(machine), "rows": rows_of, "failed": failed}
+    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
 def _described(machine: Machine, device: torch.device) -> str:

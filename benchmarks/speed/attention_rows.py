@@ -192,8 +192,8 @@ def furthest_row(data: Corpus, device: torch.device, classes: int) -> Row:
         return numbers
 
     def below(ours: Numbers, theirs: Numbers) -> float:
-        """How far the search is above the interval: its attention is feasible to 1e-6 only."""
-        return max(float(b - a[1]) for a, b in zip(ours, theirs, strict=True))
+        """How far the search is above what we found: its attention is feasible to 1e-6 only."""
+        return max(float(b - a[0]) for a, b in zip(ours, theirs, strict=True))
 
     return Row(
         f"furthest attention, {classes} classes, {data.name}",

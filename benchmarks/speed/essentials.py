@@ -98,7 +98,8 @@ def bound(
 def training(model: nn.Module, shapes: Sequence[tuple[int, int]]) -> Essential:
     """For batches of such shapes (B,T): the LSTM in both directions, and AMSGrad on all rows."""
     size = model.embedding.embedding_dim
-    inputs = [torch.randn(*shape, size, requires_grad=True) for shape in shapes]
+    device = model.embedding.weight.device
+    inputs = [torch.randn(*shape, size, device=device, requires_grad=True) for shape in shapes]
     networks = (model.encoder.forwards, model.encoder.backwards)
 
     def run() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 import transformers
+from benchmarks.reference.measures import without_cudnn
 from benchmarks.speed import limits
 from benchmarks.speed.row import Numbers, Row
 from benchmarks.speed.setting import Corpus, records, trained
@@ -117,6 +118,7 @@ def integrated_gradients_row(data: Corpus, device: torch.device) -> Row:
             for row in MEASURES["integrated_gradients"](model, record, 0, tolerance=1e9)
         ]
 
+    @without_cudnn
     def by_captum(size: int) -> Numbers:
         numbers: list[torch.Tensor] = []
         for record in records(model, batches):

@@ -34,7 +34,7 @@ def leave_one_out(model: Any, lengths: Sequence[int], classes: int = 2) -> Neede
         total += Needed(2 * tokens * hidden * classes)  # readouts
         if isinstance(model.encoder, Bidirectional):
             size, states = hidden // 2, words * (tokens - 1)
-            total += _cells(model, tokens)
+            total += _cells(model, tokens) + Needed(functions=5 * tokens * hidden)
             total += Needed(states * 8 * size * size, states * 5 * size)
             total += Needed(states * 2 * size * (inner + classes), states * inner)
             total += Needed(2 * words * tokens * classes)

@@ -60,17 +60,20 @@ def top_source(
     without = kept_log_prob(model, record, torch.stack(kept, 1))
     fall = (full[:, None] - without).masked_fill(torch.stack(unknown, 1), torch.nan)
     values: Values = {(name, "drop"): fall[:, index] for index, name in enumerate(scores)}
-    values["", "chance"] = full - _without_any(model, record, seed, k)
+    values["", "chance"] = full - _without_any(model, record, full, seed, k)
     return values
 
 
-def _without_any(model: AttentionModel, record: Record, seed: int, k: int) -> Tensor:
-    """The mean log-probability without k sources (B,): of all sets, or of `_MOST` random ones."""
+def _without_any(model: AttentionModel, record: Record, full: Tensor, seed: int, k: int) -> Tensor:
+    """The mean log-probability without k sources (B,): of all sets, or of `_MOST` random ones.
+
+    full: with all of them (B,).
+    """
     found = []
     for index, name in enumerate(record.batch.example_id):
         sources = record.content[index].nonzero()[:, 0].tolist()
         if len(sources) <= k:
-            found.append(torch.full((), torch.nan, dtype=torch.float64))
+            found.append(full.new_full((), torch.nan, dtype=torch.float64))
             continue
         if math.comb(len(sources), k) <= _MOST:
             sets = [list(each) for each in combinations(sources, k)]
