@@ -32,12 +32,6 @@ def reading(model: Any, batches: list[Batch]) -> Essential:
     return lambda: list(records(model, batches))
 
 
-def gradients(model: Any, batches: list[Batch]) -> Essential:
-    """Each text read once, and the encoder passed forwards with gradients and twice backwards."""
-    read, passed = reading(model, batches), passes(model, batches, backward=2)
-    return lambda: (read(), passed())
-
-
 def passes(model: Any, batches: list[Batch], backward: int) -> Essential:
     """The encoder passed forwards with gradients, and so many times backwards."""
     read = list(records(model, batches))

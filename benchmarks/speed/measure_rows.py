@@ -85,7 +85,8 @@ def gradient_rows(data: Corpus, device: torch.device) -> Iterator[Row]:
         lambda: of_reference(released, plain_batches, functions),
         3.0,
         needed=limits.gradients(model, data.lengths),
-        essential=essentials.gradients(model, batches),
+        # The pass forwards could serve as the reading.
+        essential=essentials.passes(model, batches, backward=2),
     )
     yield Row(
         f"gradient alone, {data.name}",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 import torch
@@ -59,3 +61,17 @@ def test_measures_and_audits_stay_on_the_device_of_the_model(encoder: str) -> No
     with other_device():
         got = values(encoder, DEVICE)
     pd.testing.assert_frame_equal(got, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_batches_move_to_the_device_that_is_named() -> None:
+    """Those of an audit, and of the texts that are kept, with what is known of their words."""
+    encoder = "bilstm:hidden=3"
+    batch = replace(texts(), evidence=texts().tokens == 9)
+    torch.manual_seed(0)
+    kept = {"audits": ["agreement", "furthest"], "measures": ["gradient"], "keep_examples": 2}
+    expected = audit(model(encoder), [batch], show_progress=False, **kept)
+    with other_device():
+        torch.manual_seed(0)
+        got = audit(model(encoder), [batch], device=DEVICE, show_progress=False, **kept)
+    pd.testing.assert_frame_equal(got.frame(), expected.frame(), atol=1e-5)
+    assert list(got.examples["example_id"]) == list(expected.examples["example_id"]) == ["a", "b"]
