@@ -104,7 +104,15 @@ def test_tables_become_lines_with_verdicts_counted_once(tool: ModuleType, tmp_pa
     assert "| **all** | 2 of 49 | 2 of 670 | 0 | 0 | 1 | 1 | 0 | 0 |" in text
     assert "3 trainings, the paper's epochs, all test texts" in text.replace("3 T", "3 t")
     assert "| 0.340 (0.400) | 0.343 [0.305, 0.381] |" in text
-    assert "1 more numbers" in text
+    ours = text.split("Ours, with nothing published:")[1].split("Files: ")[0]
+    assert (
+        "| sst | bilstm | additive | softmax | 0 | random | tau | 0.010 [-0.015, 0.035] |" in ours
+    )
+    assert "published" not in ours  # no column for what is not there
+    assert "Files: `benchmarks/reproduction/jain_wallace_2019-table2-*.csv`." in text
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tool, "_MOST_UNPUBLISHED", 0)
+        assert "1 more numbers, with nothing published: see the files." in tool.page(tmp_path)
     # Of table 2, 189 numbers are published, and the page has each once.
     assert "187 published numbers of `table2` have no verdict:" in text
     assert "of `table2_all` have no verdict" not in text
@@ -117,3 +125,18 @@ def test_tables_become_lines_with_verdicts_counted_once(tool: ModuleType, tmp_pa
     (tmp_path / "wen_2022-table1-sst.csv").write_text("a\n", encoding="utf-8")
     with pytest.raises(SystemExit, match="is not named as"):
         tool.page(tmp_path)
+
+
+def test_a_caption_names_the_corpus_the_model_and_the_trainings(tool: ModuleType) -> None:
+    ((_, of_first),) = find_items("jain_wallace_2019", ["figure4"])
+    ((_, of_all),) = find_items("meister_2021", ["figure1"])
+    settings = "sample_all-epochs_paper-seeds_0.1.2.png"
+    name = f"jain_wallace_2019-figure4-babi_files_task=1-{settings}"
+    assert tool._caption("jain_wallace_2019-figure4-", of_first, Path(name)) == (
+        "babi_files_task=1: the BiLSTM with additive attention, first training, ε = .01 (questions "
+        ".05), the paper's epochs, all test texts"
+    )
+    name = f"meister_2021-figure1-sst-vectors_glove.6B.100d.subset-{settings}"
+    assert tool._caption("meister_2021-figure1-", of_all, Path(name)) == (
+        "sst: all models, 3 trainings, the paper's epochs, all test texts"
+    )
