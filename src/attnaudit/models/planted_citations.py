@@ -91,9 +91,9 @@ class PlantedReader:
         assert isinstance(batch, CitationBatch)
         matches = name_matches(batch) if embeddings is None else embeddings
         item = source_items(batch)
-        belongs = (item[..., None] == torch.arange(int(item.max()) + 1)).double()
+        belongs = (item[..., None] == _count(int(item.max()) + 1, item)).double()
         named = torch.einsum("bte,btn->bn", matches.double(), belongs)
-        is_source = belongs.any(1) & (torch.arange(belongs.shape[-1]) >= FIRST_SOURCE)
+        is_source = belongs.any(1) & (_count(belongs.shape[-1], item) >= FIRST_SOURCE)
         scores = _MATCHED * named * is_source
         scores = torch.where(is_source, scores, torch.where(_is(REST, scores), _REST, -torch.inf))
         inside = scores.softmax(-1)
@@ -198,7 +198,12 @@ def _examples(record: Record) -> tuple[CitationExample, ...]:
 
 
 def _is(item: int, like: Tensor) -> Tensor:
-    return torch.arange(like.shape[-1]) == item
+    return _count(like.shape[-1], like) == item
+
+
+def _count(items: int, like: Tensor) -> Tensor:
+    """0, 1, … on the device of another tensor."""
+    return torch.arange(items, device=like.device)
 
 
 def _shares_of_tokens(belongs: Tensor, held: Tensor) -> Tensor:

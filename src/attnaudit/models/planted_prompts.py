@@ -75,7 +75,7 @@ def name_matches(batch: CitationBatch) -> Tensor:
     """1 for each token that is a name in the question (B,T,1): words that few sources share."""
     item = batch.item_of_token
     asked = item == REST
-    matches = torch.zeros(*batch.tokens.shape, 1, dtype=torch.float64)
+    matches = torch.zeros(*batch.tokens.shape, 1, dtype=torch.float64, device=item.device)
     for index in range(len(batch)):
         wanted = {_number(word) for word in _names(batch.examples[index].question)}
         present = set(batch.tokens[index][asked[index]].tolist())
