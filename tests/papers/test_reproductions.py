@@ -93,6 +93,25 @@ def test_a_missing_corpus_that_is_named_is_an_error_before_any_work(tmp_path: Pa
     assert made.grid == tmp_path / "grid.toml"  # for another machine
 
 
+def test_models_that_failed_are_run_again_if_that_is_asked_for(tmp_path: Path) -> None:
+    chosen = {
+        "datasets": ["keyword:train=40,dev=16,test=24,length=10,jitter=2"],
+        "out": tmp_path / "runs",
+        "seeds": 1,
+        "epochs": 1,
+        "show_progress": False,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("attnaudit.training.runner.fit", lambda *args, **options: 1 / 0)
+        made = reproduce("jain_wallace_2019", "figure4", **chosen)
+    assert len(made.failed) == 1
+    made = reproduce("jain_wallace_2019", "figure4", **chosen)
+    assert len(made.failed) == 1  # it stays so
+    made = reproduce("jain_wallace_2019", "figure4", retry_failed=True, **chosen)
+    assert not made.failed
+    assert len(made[0].table)
+
+
 @pytest.mark.parametrize("vectors", [None, "glove.txt"])
 def test_word_vectors_that_are_not_given_are_noticed(
     vectors: str | None,

@@ -41,7 +41,8 @@ def reproduce(
         str | None,
         typer.Option(
             help="Comma-separated datasets; default: those of the paper in the data folder. "
-            "Options of one are separated by semicolons: imdb:labels=stars;seed=1."
+            "Options of one are separated by semicolons: imdb:labels=stars;seed=1. Your own table: "
+            "reviews.csv:label=stars."
         ),
     ] = None,
     seeds: Annotated[
@@ -84,6 +85,10 @@ def reproduce(
         int | None,
         typer.Option(help="Number of passes over the training data; default: the paper's."),
     ] = None,
+    retry_failed: Annotated[
+        bool,
+        typer.Option("--retry-failed", help="Run only the models that failed before, again."),
+    ] = False,
     dataset: Annotated[str | None, typer.Option(hidden=True)] = None,
     seed: Annotated[int | None, typer.Option(hidden=True)] = None,
     data_dir: DataDir = None,
@@ -132,6 +137,7 @@ def reproduce(
         data_dir=data_dir,
         device=device,
         grid_file=grid_file,
+        retry_failed=retry_failed,
     )
     if reproductions.grid is not None:
         typer.echo(f"Grid: {reproductions.grid}")

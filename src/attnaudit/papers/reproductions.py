@@ -37,6 +37,7 @@ def reproduce(
     data_dir: str | Path | None = None,
     device: str = "cpu",
     grid_file: str | Path | None = None,
+    retry_failed: bool = False,
     show_progress: bool = True,
 ) -> Reproductions:
     """Reproduce items of a paper: train and audit its models, with ours next to the published.
@@ -58,6 +59,7 @@ def reproduce(
     data_dir : folder of the corpora; if omitted, the environment variable ATTNAUDIT_DATA, else the
         user's cache folder.
     grid_file : write the grid of all models to this TOML file, and train nothing.
+    retry_failed : run only the models that failed before.
 
     Examples
     --------
@@ -117,6 +119,7 @@ def reproduce(
             workers=workers,
             data_dir=folder,
             device=device,
+            retry_failed=retry_failed,
             show_progress=show_progress,
         )
         reproductions.failed = status.failed
