@@ -7,6 +7,8 @@ there before: a table keeps the number of every training. For every csv file of 
 folder, a stored table of the same item, dataset and settings, but of other seeds, is replaced by
 one of all seeds, judged again by the same rule. A table of something that is not stored is copied,
 and one of all the seeds that are stored, and more, replaces it; one of some of them is left alone.
+A table of some encoders (`--encoders`) is pooled with the lines of a stored table that it has, too;
+the other lines then stand in a table of their own, whose name has their encoders.
 Afterwards: `make reproduction`.
 
 Tables that were stored before they kept the number of every training have it from the mean, the
@@ -34,6 +36,7 @@ from attnaudit.results.run_names import file_name
 
 TABLES = Path(__file__).parents[1] / "benchmarks" / "reproduction"
 _NAME = re.compile(r"(?P<of>.+-seeds_)(?P<seeds>\d+(\.\d+)*)$")
+_ENCODERS = re.compile(r"-encoders_[\w.]+-sample_")
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -109,8 +112,17 @@ def pool_folder(folder: Path, stored: Path = TABLES) -> list[str]:
     done = []
     for of, news in made.items():
         new = _by_seed(news)
-        olds = _by_seed([path for path in stored.glob("*-seeds_*.csv") if _parts(path)[0] == of])
         tables = {path: _checked(path) for path in news}
+        olds = _by_seed(_stored(stored, of))
+        whole = _ENCODERS.sub("-sample_", of)
+        if not olds and whole != of:
+            for path in _stored(stored, whole):
+                part, rest = split(read(path), tables[news[0]])
+                olds |= dict.fromkeys(_parts(path)[1], stored / _renamed(path, part))
+                tables[stored / _renamed(path, part)] = part
+                texts[_renamed(path, rest)] = csv_text(rest)
+                removed.append(path)
+                done.append(f"split: {path.name}")
         if olds.keys() & new.keys() and not olds.keys() <= new.keys():
             done += [f"left alone: {path.name}, some of its seeds are stored" for path in news]
             continue
@@ -133,8 +145,33 @@ def pool_folder(folder: Path, stored: Path = TABLES) -> list[str]:
     for name, text in texts.items():
         (stored / name).write_text(text, encoding="utf-8")
     for path in removed:
-        path.unlink()
+        path.unlink(missing_ok=True)  # a part of a table that was split is no file
     return done
+
+
+def split(old: pd.DataFrame, new: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The lines of a table that another one, of some of its encoders, has too; the others."""
+    keys = [name for name in old.columns if name not in (*NUMBERS, *JUDGED)]
+    if keys != [name for name in new.columns if name not in (*NUMBERS, *JUDGED)]:
+        raise SystemExit("The tables have different columns: they are not of the same item.")
+    known, held = (
+        list(map(tuple, table[keys].astype(str).to_numpy().tolist())) for table in (new, old)
+    )
+    here = np.array([line in set(known) for line in held])
+    if here.all() or not here.any():
+        raise SystemExit("A table of some encoders has no line, or every line, of the stored one.")
+    return old[here], old[~here]
+
+
+def _renamed(path: Path, table: pd.DataFrame) -> str:
+    """The name of a part of a table, with its encoders."""
+    encoders = ".".join(dict.fromkeys(table["encoder"].dropna()))
+    return path.name.replace("-sample_", f"-encoders_{encoders}-sample_", 1)
+
+
+def _stored(folder: Path, of: str) -> list[Path]:
+    """The stored tables of something, of any seeds."""
+    return [path for path in sorted(folder.glob("*-seeds_*.csv")) if _parts(path)[0] == of]
 
 
 def _by_seed(paths: Sequence[Path]) -> dict[int, Path]:

@@ -154,7 +154,7 @@ def _section(paper: str, item: Item, found: dict[Path, pd.DataFrame]) -> str:
 
 def _caption(start: str, item: Item, image: Path) -> str:
     """The corpus, the models and the trainings of a picture."""
-    corpus = re.split("-vectors_|-sample_", image.stem.removeprefix(start))[0]
+    corpus = re.split("-(?:vectors|encoders|sample)_", image.stem.removeprefix(start))[0]
     count, rest = _said(image).split(", ", 1)
     return f"{corpus}: {item.pictured or f'all models, {count}'}, {rest}"
 

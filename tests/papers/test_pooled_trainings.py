@@ -193,3 +193,39 @@ def test_the_same_trainings_under_another_name_are_not_counted_twice(
     _stored(tmp_path / "new", table([0, 1, 2]), "3.4.5")
     with pytest.raises(SystemExit, match="have the same trainings"):
         tool.pool_folder(tmp_path / "new", tmp_path / "stored")
+
+
+def test_a_table_of_one_encoder_splits_a_stored_one_of_all(
+    tool: ModuleType, tmp_path: Path
+) -> None:
+    """The lines of the other encoders keep their trainings, under a name of their own."""
+    others = table([0, 1, 2]).assign(encoder="cnn")
+    both = pd.concat([table([0, 1, 2]), others], ignore_index=True)
+    _stored(tmp_path / "stored", both, "0.1.2")
+    new = _stored(tmp_path / "new", table([3, 4]), "3.4")
+    new.rename(new.with_name(new.name.replace("-sample", "-encoders_bilstm-sample")))
+    done = tool.pool_folder(tmp_path / "new", tmp_path / "stored")
+    of_bilstm = NAME.format("0.1.2.3.4").replace("-sample", "-encoders_bilstm-sample")
+    of_cnn = NAME.format("0.1.2").replace("-sample", "-encoders_cnn-sample")
+    assert done == [f"split: {NAME.format('0.1.2')}", f"pooled: {of_bilstm}"]
+    assert sorted(path.name for path in (tmp_path / "stored").iterdir()) == [of_bilstm, of_cnn]
+    assert (tmp_path / "stored" / of_cnn).read_text() == csv_text(others)
+    pooled = tool.read(tmp_path / "stored" / of_bilstm)
+    assert pooled["ours"].tolist() == pytest.approx(table([0, 1, 2, 3, 4])["ours"].tolist())
+    # The next trainings of either are pooled with their own.
+    more = _stored(tmp_path / "more", others, "5.6.7")
+    more.write_text(csv_text(others.assign(by_training="[0.1, 0.2, 0.4]")), encoding="utf-8")
+    more.rename(more.with_name(more.name.replace("-sample", "-encoders_cnn-sample")))
+    (line,) = tool.pool_folder(tmp_path / "more", tmp_path / "stored")
+    assert line == f"pooled: {of_cnn.replace('0.1.2', '0.1.2.5.6.7')}"
+
+
+def test_a_table_of_encoders_that_the_stored_one_does_not_have_is_an_error(
+    tool: ModuleType, tmp_path: Path
+) -> None:
+    stored = _stored(tmp_path / "stored", table([0, 1, 2]), "0.1.2")
+    new = _stored(tmp_path / "new", table([3, 4]).assign(encoder="cnn"), "3.4")
+    new.rename(new.with_name(new.name.replace("-sample", "-encoders_cnn-sample")))
+    with pytest.raises(SystemExit, match="has no line, or every line"):
+        tool.pool_folder(tmp_path / "new", tmp_path / "stored")
+    assert [*(tmp_path / "stored").iterdir()] == [stored]

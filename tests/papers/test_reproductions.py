@@ -235,6 +235,37 @@ def test_the_name_of_a_table_has_all_that_decides_its_numbers() -> None:
     assert chosen.stem("wen_2022", item, "sst").name == f"wen_2022-table1-sst-{words}"
     assert "vectors" not in chosen.stem("wen_2022", item, "babi_files:task=1").name
     assert "vectors" not in replace(chosen, vectors=None).stem("wen_2022", item, "sst").name
+    some = replace(chosen, encoders=("bilstm", "cnn")).stem("wen_2022", item, "sst").name
+    assert "100d-encoders_bilstm.cnn-sample_20" in some
+
+
+def test_only_models_of_the_chosen_encoders_are_made(out: Path) -> None:
+    made = reproduce(
+        "meister_2021", "table2", "table6", fast=True, seeds=1, out=out, encoders=["bilstm"]
+    )
+    assert [one.item for one in made] == ["table2", "table6"]
+    assert all(set(one.table["encoder"]) == {"bilstm"} for one in made)
+    assert all("-encoders_bilstm-" in one.path.name for one in made)
+    every = reproduce("meister_2021", "table6", fast=True, seeds=1, out=out)
+    of_bilstm = every[0].table[every[0].table["encoder"] == "bilstm"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(made[1].table, of_bilstm)
+
+
+def test_items_that_compare_encoders_are_left_out_with_a_notice(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    chosen = {"fast": True, "out": tmp_path, "grid_file": tmp_path / "grid.toml"}
+    reproduce("wiegreffe_pinter_2019", encoders=["bilstm"], **chosen)
+    assert "contextual: left out with these encoders, it compares several" in caplog.text
+    assert 'encoders = ["bilstm"]' in (tmp_path / "grid.toml").read_text()
+    assert "cnn" not in (tmp_path / "grid.toml").read_text()
+    with pytest.raises(InputError, match=r"encoder gpt; they have average, bilstm, cnn, which"):
+        reproduce("wiegreffe_pinter_2019", encoders=["bilstm", "gpt"], **chosen)
+
+
+def test_means_over_several_encoders_are_not_made_of_some(out: Path) -> None:
+    made = reproduce("wen_2022", "figure2", fast=True, seeds=1, out=out, encoders=["bilstm"])
+    assert [one.dataset for one in made] == [find_items("wen_2022", ["figure2"])[0][1].fast_dataset]
 
 
 def test_question_answering_has_its_own_epsilon_and_filters() -> None:

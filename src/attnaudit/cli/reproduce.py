@@ -85,6 +85,13 @@ def reproduce(
         int | None,
         typer.Option(help="Number of passes over the training data; default: the paper's."),
     ] = None,
+    encoders: Annotated[
+        str | None,
+        typer.Option(
+            help="Only models with these encoders: bilstm, or bilstm,cnn. Items that compare "
+            "others are left out. Default: all."
+        ),
+    ] = None,
     retry_failed: Annotated[
         bool,
         typer.Option("--retry-failed", help="Run only the models that failed before, again."),
@@ -136,6 +143,7 @@ def reproduce(
         epochs=epochs,
         data_dir=data_dir,
         device=device,
+        encoders=None if encoders is None else [name.strip() for name in encoders.split(",")],
         grid_file=grid_file,
         retry_failed=retry_failed,
     )

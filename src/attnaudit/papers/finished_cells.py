@@ -126,6 +126,10 @@ class FinishedCells:
             if all(_matches(str(chosen[part]), name) for part, name in parts.items()):
                 yield run
 
+    def encoders(self) -> list[str]:
+        """The encoders of the runs by name, without options, in the order of the runs."""
+        return list(dict.fromkeys(run.part("encoder") for run in self.runs))
+
     def one(self, **parts: str) -> FinishedRun:
         """The only run with these parts."""
         runs = list(self.where(**parts))

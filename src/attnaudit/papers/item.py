@@ -100,6 +100,7 @@ class Item:
     spread : by how much a published number is uncertain, if the table does not say.
     impossible : dataset or "" for all -> why its published numbers cannot be compared here.
     pool : (numbers of all datasets and seeds) -> numbers of all corpora together.
+    compares_encoders : whether its numbers are of models of several encoders together.
     fast_dataset : simulated data on which it is tried out.
     """
 
@@ -115,6 +116,7 @@ class Item:
     spread: float = 0.0
     impossible: Mapping[str, str] = field(default_factory=dict)
     pool: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    compares_encoders: bool = False
     fast_dataset: str = "keyword:train=40,dev=16,test=24,length=10,jitter=2"
 
     def why_not(self, corpus: str | None) -> str:

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from attnaudit.core import registry
 from attnaudit.core.errors import NotApplicable
 from attnaudit.core.notices import notice
 from attnaudit.core.output_files import recovery_advice, write_file
 from attnaudit.papers.finished_cells import FinishedCells
 from attnaudit.papers.grid_tables import FAST, as_grid, pretrained, settings
-from attnaudit.papers.item import Item, Plan
+from attnaudit.papers.item import Item, Plan, Table
 from attnaudit.report.figures import style
 from attnaudit.report.tables.formats import csv_text
 from attnaudit.results.run_names import file_name
@@ -60,13 +61,31 @@ class Settings:
     sample: int | None = None
     epochs: int | None = None
     data_dir: Path | None = None
+    encoders: tuple[str, ...] | None = None
 
     def spec(self, item: Item, plan: Plan) -> dict[str, Any]:
         """The grid of an item on a dataset."""
         shared = settings(
             plan, self.seeds, vectors=self.vectors, sample=self.sample, epochs=self.epochs
         )
-        return as_grid([{**table, **shared} for table in item.tables(plan)])
+        return as_grid([{**table, **shared} for table in self.tables(item, plan)])
+
+    def tables(self, item: Item, plan: Plan) -> list[Table]:
+        """The models of an item that have one of the encoders; none if it compares encoders."""
+        tables = item.tables(plan)
+        if self.encoders is None:
+            return tables
+        kept = [{**table, "encoders": self._chosen(table["encoders"])} for table in tables]
+        if item.compares_encoders and kept != tables:
+            return []
+        return [table for table in kept if table["encoders"]]
+
+    def has_every_model(self, item: Item, plan: Plan) -> bool:
+        """Whether no model of an item is left out."""
+        return self.tables(item, plan) == item.tables(plan)
+
+    def _chosen(self, encoders: Sequence[str]) -> list[str]:
+        return [name for name in encoders if registry.parse(name)[0] in (self.encoders or ())]
 
     def stem(self, paper: str, item: Item, dataset: str) -> Path:
         """The files of an item, without their ending: with all that decides the numbers."""
@@ -77,6 +96,8 @@ class Settings:
         name_parts = [paper, item.name, dataset]
         if pretrained(self.vectors, dataset) and not self.fast:
             name_parts.append(f"vectors_{Path(str(self.vectors)).stem}")
+        if self.encoders is not None:
+            name_parts.append(f"encoders_{'+'.join(self.encoders)}")
         name_parts.append(f"sample_{sample or ALL}")
         name_parts += [f"epochs_{epochs or 'paper'}", f"seeds_{seeds}", *["fast"] * self.fast]
         return self.out / "reproductions" / file_name("-".join(name_parts).replace("+", "."))

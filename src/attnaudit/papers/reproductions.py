@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from attnaudit.core import registry
 from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
 from attnaudit.papers.catalogue import find_items
@@ -36,6 +37,7 @@ def reproduce(
     epochs: int | None = None,
     data_dir: str | Path | None = None,
     device: str = "cpu",
+    encoders: Sequence[str] | None = None,
     grid_file: str | Path | None = None,
     retry_failed: bool = False,
     show_progress: bool = True,
@@ -58,6 +60,8 @@ def reproduce(
     epochs : None for those of the paper.
     data_dir : folder of the corpora; if omitted, the environment variable ATTNAUDIT_DATA, else the
         user's cache folder.
+    encoders : only models with these encoders, by name without options; None for all. Items that
+        compare others are left out.
     grid_file : write the grid of all models to this TOML file, and train nothing.
     retry_failed : run only the models that failed before.
 
@@ -76,6 +80,7 @@ def reproduce(
         sample,
         epochs,
         folder,
+        None if encoders is None else tuple(dict.fromkeys(encoders)),
     )
     if not with_settings.seeds:
         raise InputError(f"seeds must be at least 1, got {seeds}: a number needs a training.")
@@ -85,6 +90,8 @@ def reproduce(
         (name, item, [Plan(dataset, fast) for dataset in _datasets(item, datasets, fast, folder)])
         for name, item in chosen
     ]
+    if encoders is not None:
+        plans = _with_encoders(plans, with_settings)
     if grid_file is None and not fast:
         for dataset in datasets or ():
             need(dataset, folder)  # an error before anything is trained
@@ -136,6 +143,33 @@ def reproduce(
     return reproductions
 
 
+def _with_encoders(
+    plans: Sequence[tuple[str, Item, list[Plan]]], chosen: Settings
+) -> list[tuple[str, Item, list[Plan]]]:
+    """The plans that have models with one of the encoders; an error if an encoder is in none."""
+    names = {
+        registry.parse(encoder)[0]
+        for _, item, listed in plans
+        for plan in listed
+        for table in item.tables(plan)
+        for encoder in table["encoders"]
+    }
+    if unknown := sorted(set(chosen.encoders or ()) - names):
+        raise InputError(
+            f"No model of these items has the encoder {', '.join(unknown)}; they have "
+            f"{', '.join(sorted(names))}, which are named without options."
+        )
+    kept = []
+    for paper, item, listed in plans:
+        some = [plan for plan in listed if chosen.tables(item, plan)]
+        if listed and not some:
+            why = "it compares several" if item.compares_encoders else "it is of others"
+            notice(f"{paper} {item.name}: left out with these encoders, {why}")
+        else:
+            kept.append((paper, item, some))
+    return kept
+
+
 def _datasets(
     item: Item, datasets: Sequence[str] | None, fast: bool, folder: Path | None
 ) -> list[str]:
@@ -169,7 +203,7 @@ def _make(
         corpus = _corpus(item, plan.dataset)
         table = compare(item, ours, corpus)
         reproductions.append(save_item(paper, item, plan.dataset, table, chosen, cells))
-    if item.pool is not None and raw:
+    if item.pool is not None and raw and all(chosen.has_every_model(item, p) for p in plans):
         complete = {part["dataset"].iloc[0] for part in raw} >= set(item.datasets)
         table = compare(item, item.pool(pd.concat(raw, ignore_index=True)), ALL)
         if not complete:

@@ -158,5 +158,6 @@ ITEMS = (
         lambda plan: base_models(plan, ("bilstm", "cnn", CONTEXT_FREE)),
         contextual,
         PRESET,
+        compares_encoders=True,
     ),
 )

@@ -121,6 +121,7 @@ ITEMS = (
         lambda plan: models(plan, ("bilstm", "cnn")),
         difference({**_BILSTM, "encoder": "cnn"}, _BILSTM, (-NOISE, NOISE)),
         PRESET,
+        compares_encoders=True,
     ),
     Item(
         "claim_dot",
@@ -137,6 +138,7 @@ ITEMS = (
         lambda plan: models(plan, ("bilstm", "average")),
         difference({**_BILSTM, "encoder": "average"}, _BILSTM, (NOISE, 2.0)),
         PRESET,
+        compares_encoders=True,
     ),
     Item(
         "claim_diabetes",

@@ -10,7 +10,6 @@ from attnaudit.papers.finished_cells import FinishedCells
 from attnaudit.papers.item import Number
 from attnaudit.papers.meister_2021.trained_models import (
     DISPERSION,
-    ENCODERS,
     INFLUENCE,
     TWINS,
     lam_of,
@@ -28,17 +27,17 @@ def table1(cells: FinishedCells) -> Iterator[Number]:
 
 def table2(cells: FinishedCells) -> Iterator[Number]:
     """tau-b over the values of lam, of lam with the mean entropy of gradient_norm."""
-    for encoder, scorer in ENCODERS.items():
+    for encoder in cells.encoders():
         runs = [run for run in cells.where(encoder=encoder) if not np.isnan(lam_of(run))]
         lams = np.array([lam_of(run) for run in runs])
-        keys = {"encoder": encoder, "scorer": scorer}
+        keys = parts_of(runs[0], "encoder", "scorer")
         entropies = [run.line(DISPERSION, "entropy", "gradient_norm")["mean"] for run in runs]
         yield Number("lam_tau", rank_correlation(lams, np.array(entropies)), keys)
 
 
 def contextualisation(cells: FinishedCells) -> Iterator[Number]:
     """The same for the inputs behind the states: do sparser models mix their inputs more?"""
-    for encoder in ENCODERS:
+    for encoder in cells.encoders():
         runs = [run for run in cells.where(encoder=encoder) if not np.isnan(lam_of(run))]
         lams = np.array([lam_of(run) for run in runs])
         behind = [run.line(INFLUENCE, "entropy_influence", "influence")["mean"] for run in runs]
@@ -58,7 +57,7 @@ def table3(cells: FinishedCells) -> Iterator[Number]:
 
 def table5(cells: FinishedCells) -> Iterator[Number]:
     """JSD and accuracy of twins with everything but the attention frozen, and of free ones."""
-    for encoder in ENCODERS:
+    for encoder in cells.encoders():
         run = cells.one(encoder=encoder)
         for intervention, setting in zip(TWINS, ("frozen", "unfrozen"), strict=True):
             summary = cells.findings(intervention, run).summary

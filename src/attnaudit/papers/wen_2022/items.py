@@ -112,6 +112,7 @@ ITEMS = (
         all_models,
         uniformity,
         PRESET,
+        compares_encoders=True,
     ),
     Item(
         "claim_no_twin",
