@@ -17,11 +17,11 @@ from attnaudit.papers.catalogue import PAPERS, find_items
 from attnaudit.papers.comparison import JUDGED, NUMBERS, as_frame, compare
 from attnaudit.papers.grid_tables import as_grid
 from attnaudit.papers.item import Number, Plan
+from attnaudit.papers.item_plans import corpus_for
 from attnaudit.papers.jain_wallace_2019.trained_models import models
 from attnaudit.papers.listing import list_text
 from attnaudit.papers.published import published
 from attnaudit.papers.reproduced_item import Settings
-from attnaudit.papers.reproductions import _corpus
 from attnaudit.training import grid
 
 # Every table, figure and claim that the papers have.
@@ -261,6 +261,8 @@ def test_items_that_compare_encoders_are_left_out_with_a_notice(
     assert "cnn" not in (tmp_path / "grid.toml").read_text()
     with pytest.raises(InputError, match=r"encoder gpt; they have average, bilstm, cnn, which"):
         reproduce("wiegreffe_pinter_2019", encoders=["bilstm", "gpt"], **chosen)
+    with pytest.raises(InputError, match="Nothing is left to reproduce"):
+        reproduce("wiegreffe_pinter_2019", "contextual", encoders=["bilstm"], **chosen)
 
 
 def test_means_over_several_encoders_are_not_made_of_some(out: Path) -> None:
@@ -279,17 +281,17 @@ def test_question_answering_has_its_own_epsilon_and_filters() -> None:
 
 def test_a_corpus_counts_as_the_preset_prepares_it() -> None:
     ((_, item),) = find_items("neely_schouten_2020", ["table2"])
-    assert _corpus(item, "imdb") == "imdb"  # the preset keeps reviews of up to 100 words
-    assert _corpus(item, "imdb:fewer_than=400") is None
+    assert corpus_for(item, "imdb") == "imdb"  # the preset keeps reviews of up to 100 words
+    assert corpus_for(item, "imdb:fewer_than=400") is None
     ((_, other),) = find_items("serrano_smith_2019", ["table2"])
     numbers = published("serrano_smith_2019_table2")
-    assert not (numbers["dataset"] == _corpus(other, "imdb")).any()  # another corpus
+    assert not (numbers["dataset"] == corpus_for(other, "imdb")).any()  # another corpus
 
 
 def test_a_claim_is_judged_on_the_corpora_that_the_paper_makes_it_for() -> None:
     ((_, item),) = find_items("jain_wallace_2019", ["claim_diabetes"])
-    assert _corpus(item, "mimic:task=diabetes") is not None
-    assert _corpus(item, "sst") is None
+    assert corpus_for(item, "mimic:task=diabetes") is not None
+    assert corpus_for(item, "sst") is None
     claimed = Number("tvd", 0.2, claim=(0.1, 1.0))
     ours = as_frame([("any", seed, claimed) for seed in range(3)])
     assert compare(item, ours, "mimic:task=diabetes")["verdict"].tolist() == ["reproduced"]

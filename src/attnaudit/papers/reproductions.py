@@ -7,21 +7,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from attnaudit.core import registry
 from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
 from attnaudit.papers.catalogue import find_items
 from attnaudit.papers.comparison import as_frame, compare, not_run
-from attnaudit.papers.conditions import corpus_of_paper
 from attnaudit.papers.finished_cells import FinishedCells, FinishedRun
 from attnaudit.papers.grid_tables import as_grid, write_grid
 from attnaudit.papers.item import Item, Plan
+from attnaudit.papers.item_plans import corpus_for, has_published_vectors, item_plans
 from attnaudit.papers.listing import is_here, need
 from attnaudit.papers.reproduced_item import ALL, Reproduction, Reproductions, Settings, save_item
 from attnaudit.training import grid
 from attnaudit.training.grids.cells import expand
 from attnaudit.training.grids.spec import read_spec
-from attnaudit.training.presets import preset_dataset
 
 
 def reproduce(
@@ -86,20 +84,11 @@ def reproduce(
         raise InputError(f"seeds must be at least 1, got {seeds}: a number needs a training.")
     if len(set(with_settings.seeds)) < len(with_settings.seeds):
         raise InputError(f"seeds must differ: the same training counts once; got {seeds}.")
-    plans = [
-        (name, item, [Plan(dataset, fast) for dataset in _datasets(item, datasets, fast, folder)])
-        for name, item in chosen
-    ]
-    if encoders is not None:
-        plans = _with_encoders(plans, with_settings)
+    plans = item_plans(chosen, datasets, with_settings)
     if grid_file is None and not fast:
         for dataset in datasets or ():
             need(dataset, folder)  # an error before anything is trained
-        if vectors is None and any(
-            _corpus(item, plan.dataset) and not plan.name.startswith("babi")
-            for _, item, listed in plans
-            for plan in listed
-        ):
+        if vectors is None and has_published_vectors(plans):
             notice(
                 "no --vectors: embeddings are random at the start, where the papers' are "
                 "pretrained, and tau depends on them"
@@ -143,43 +132,6 @@ def reproduce(
     return reproductions
 
 
-def _with_encoders(
-    plans: Sequence[tuple[str, Item, list[Plan]]], chosen: Settings
-) -> list[tuple[str, Item, list[Plan]]]:
-    """The plans that have models with one of the encoders; an error if an encoder is in none."""
-    names = {
-        registry.parse(encoder)[0]
-        for _, item, listed in plans
-        for plan in listed
-        for table in item.tables(plan)
-        for encoder in table["encoders"]
-    }
-    if unknown := sorted(set(chosen.encoders or ()) - names):
-        raise InputError(
-            f"No model of these items has the encoder {', '.join(unknown)}; they have "
-            f"{', '.join(sorted(names))}, which are named without options."
-        )
-    kept = []
-    for paper, item, listed in plans:
-        some = [plan for plan in listed if chosen.tables(item, plan)]
-        if listed and not some:
-            why = "it compares several" if item.compares_encoders else "it is of others"
-            notice(f"{paper} {item.name}: left out with these encoders, {why}")
-        else:
-            kept.append((paper, item, some))
-    return kept
-
-
-def _datasets(
-    item: Item, datasets: Sequence[str] | None, fast: bool, folder: Path | None
-) -> list[str]:
-    if fast:
-        return [item.fast_dataset]
-    if datasets is not None:
-        return list(dict.fromkeys(datasets))
-    return [dataset for dataset in item.datasets if is_here(dataset, folder)]
-
-
 def _make(
     paper: str,
     item: Item,
@@ -200,7 +152,7 @@ def _make(
             [(plan.dataset, part.seed, number) for part in cells for number in item.numbers(part)]
         )
         raw.append(ours)
-        corpus = _corpus(item, plan.dataset)
+        corpus = corpus_for(item, plan.dataset)
         table = compare(item, ours, corpus)
         reproductions.append(save_item(paper, item, plan.dataset, table, chosen, cells))
     if item.pool is not None and raw and all(chosen.has_every_model(item, p) for p in plans):
@@ -213,7 +165,7 @@ def _make(
         reproductions.append(save_item(paper, item, ALL, table, chosen, ()))
     if everything and not chosen.fast:
         for dataset in item.datasets:
-            corpus = _corpus(item, dataset)
+            corpus = corpus_for(item, dataset)
             if not is_here(dataset, chosen.data_dir) and corpus is not None:
                 name = dataset.partition(":")[0]
                 how = f"the corpus is not in the data folder: attnaudit data get {name}"
@@ -221,15 +173,6 @@ def _make(
                 if len(table):
                     reproductions.append(save_item(paper, item, dataset, table, chosen, ()))
     return reproductions
-
-
-def _corpus(item: Item, dataset: str) -> str | None:
-    """The corpus, if the paper has the item for it and the dataset is as the preset prepares it."""
-    corpus, *of_item = (
-        corpus_of_paper(preset_dataset(item.preset, name), item.preset)
-        for name in (dataset, *item.datasets)
-    )
-    return corpus if corpus in of_item else None
 
 
 def finished_cells(
