@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_map_only
+from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
 DEVICE = torch.device("meta")
 _COPIES = ("aten::_to_copy", "aten::copy_", "aten::_copy_from")
@@ -87,7 +87,11 @@ class _Operations(TorchDispatchMode):
 
 def computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Compute on the CPU, and wrap the result if it belongs on the pretended device."""
-    tensors = [value for value in tree_flatten((args, kwargs))[0] if isinstance(value, Tensor)]
+    to = kwargs.get("device")
+    if to is not None:
+        kwargs = {**kwargs, "device": torch.device("cpu")}
+    values, shape = tree_flatten((args, kwargs))
+    tensors = [value for value in values if isinstance(value, Tensor)]
     away = [tensor for tensor in tensors if isinstance(tensor, Elsewhere)]
     here = [tensor for tensor in tensors if not isinstance(tensor, Elsewhere)]
     name = function._schema.name
@@ -97,15 +101,17 @@ def computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         ]
     if away and name not in _COPIES and any(tensor.dim() for tensor in here):
         raise RuntimeError(f"{name}: a tensor is on the CPU and another on the model's device")
-    to = kwargs.get("device")
     elsewhere = bool(away) if to is None else torch.device(to).type == DEVICE.type
     if name == "aten::copy_" or name.endswith("_local_scalar_dense"):
         elsewhere = name == "aten::copy_" and isinstance(args[0], Elsewhere)
-    if to is not None:
-        kwargs = {**kwargs, "device": torch.device("cpu")}
-    args, kwargs = tree_map_only(Elsewhere, lambda tensor: tensor.held, (args, kwargs))
+    if away:
+        args, kwargs = tree_unflatten(map(_held, values), shape)
     out = function(*args, **kwargs)
     return tree_map_only(Tensor, Elsewhere, out) if elsewhere else out
+
+
+def _held(value: Any) -> Any:
+    return value.held if isinstance(value, Elsewhere) else value
 
 
 def _is_here(tensor: Any) -> bool:

@@ -40,8 +40,8 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
     for source, replaced in (
-        (NOTEBOOK, (("count=1280", "count=32"), (".head(60)", ".head(4)"))),
-        (NOTEBOOK.with_name("finetune_minilm.py"), (("splits.test, 300", "splits.test, 16"),)),
+        (NOTEBOOK, (("count=1280", "count=8"), (".head(60)", ".head(3)"))),
+        (NOTEBOOK.with_name("finetune_minilm.py"), (("splits.test, 300", "splits.test, 8"),)),
     ):
         small = source.read_text(encoding="utf-8")
         for many, few in replaced:

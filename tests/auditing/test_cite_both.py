@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from attnaudit.auditing.citation_choices import citation_choices
 from attnaudit.auditing.jobs import sharded_audit
 from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.data.citations import simulate
-from attnaudit.models.planted_citations import PlantedReader
+from attnaudit.models.planted_citations import KINDS, PlantedReader
 from attnaudit.results.gate import check_conditions
 from attnaudit.results.results import Results
 from attnaudit.results.store import load_results
@@ -35,21 +36,17 @@ def by_key(frame: pd.DataFrame) -> pd.Series:
     return frame.astype({"audit": str, "measure": str, "metric": str}).set_index(KEY)["value"]
 
 
-def levels_of(name: str) -> dict[str, Results]:
-    """The results of each level by itself, and of both."""
-    made = {}
-    for items in ("sources", "words", "both"):
-        if name in ("copier", "first", "knows"):
-            model, examples = PlantedReader(name, items), simulate(12)
-        else:
-            model, examples = tiny_generator(name, items=items), EXAMPLES
-        made[items] = cite(model, examples, show_progress=False)
-    return made
+@cache
+def cited(name: str, items: str) -> Results:
+    """The results of a planted or a tiny model, for all tests of them."""
+    if name in KINDS:
+        return cite(PlantedReader(name, items), simulate(20), show_progress=False)
+    return cite(tiny_generator(name, items=items), EXAMPLES, show_progress=False)
 
 
-@pytest.mark.parametrize("name", ["copier", "first", "knows", "llama", "t5"])
+@pytest.mark.parametrize("name", [*KINDS, "llama", "t5"])
 def test_both_levels_give_the_numbers_of_each_by_itself(name: str) -> None:
-    made = levels_of(name)
+    made = {items: cited(name, items) for items in ("sources", "words", "both")}
     both = by_key(made["both"].frame())
     of_words = both.index.get_level_values("audit").isin(list(SAME))
     sources = by_key(made["sources"].frame())
@@ -64,13 +61,9 @@ def test_both_levels_give_the_numbers_of_each_by_itself(name: str) -> None:
     np.testing.assert_allclose(found["value"], expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["copier", "first", "knows"])
+@pytest.mark.parametrize("name", KINDS)
 def test_the_verdict_is_that_of_the_sources(name: str) -> None:
-    made = {
-        items: cite(PlantedReader(name, items), simulate(25), show_progress=False).card()
-        for items in ("sources", "both")
-    }
-    sources, both = made["sources"], made["both"]
+    sources, both = (cited(name, items).card() for items in ("sources", "both"))
     assert (both.verdict, both.decision, both.next_step) == (
         sources.verdict,
         sources.decision,
@@ -106,7 +99,7 @@ class Blurred(PlantedReader):
 
 
 def test_attention_on_a_wrong_word_of_the_right_source_is_seen_and_not_mixed_in() -> None:
-    results = cite(Blurred("copier", "both"), simulate(25), show_progress=False)
+    results = cite(Blurred("copier", "both"), simulate(20), show_progress=False)
     card = results.card()
     assert card.decision == "yes"
     assert card["cites_words"].answer == "no"

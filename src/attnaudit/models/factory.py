@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -40,8 +41,16 @@ def check(architecture: Architecture) -> None:
     """
     registry.find(MODELS, architecture.model, "model")
     architecture.check()
-    # Some options are checked against each other (heads and hidden size) only when the parts are
-    # made: build a model with a tiny vocabulary.
+    _check_by_building(architecture)
+
+
+@lru_cache(maxsize=1024)
+def _check_by_building(architecture: Architecture) -> None:
+    """Build a model with a tiny vocabulary, once: grids name the same choices again and again.
+
+    Some options are checked against each other (heads and hidden size) only when the parts are
+    made.
+    """
     build(architecture, words=END + 2, classes=2, with_query=True)
 
 

@@ -73,17 +73,23 @@ def prompt_batch(
 
 def name_matches(batch: CitationBatch) -> Tensor:
     """1 for each token that is a name in the question (B,T,1): words that few sources share."""
-    item = batch.item_of_token
-    asked = item == REST
-    matches = torch.zeros(*batch.tokens.shape, 1, dtype=torch.float64, device=item.device)
-    for index in range(len(batch)):
-        wanted = {_number(word) for word in _names(batch.examples[index].question)}
-        present = set(batch.tokens[index][asked[index]].tolist())
-        for place, token in enumerate(batch.tokens[index].tolist()):
-            if token in wanted & present and int(item[index, place]) >= FIRST_SOURCE:
-                matches[index, place] = 1.0
-    return matches
+    matches = [
+        _matches_of_prompt(_names(example.question), tokens, items)
+        for example, tokens, items in zip(
+            batch.examples, batch.tokens.tolist(), batch.item_of_token.tolist(), strict=True
+        )
+    ]
+    found = torch.tensor(matches, dtype=torch.float64, device=batch.tokens.device)
+    return found.view(*batch.tokens.shape, 1)
 
 
-def _names(question: str) -> list[str]:
-    return [word for word in _words(question)[1:] if word[:1].isupper()]
+def _matches_of_prompt(names: frozenset[int], tokens: list[int], items: list[int]) -> list[bool]:
+    pairs = list(zip(tokens, items, strict=True))
+    asked = {token for token, item in pairs if item == REST and token in names}
+    return [item >= FIRST_SOURCE and token in asked for token, item in pairs]
+
+
+@cache
+def _names(question: str) -> frozenset[int]:
+    """The tokens of the names in a question."""
+    return frozenset(_number(word) for word in _words(question)[1:] if word[:1].isupper())

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attnaudit.core import randomness
 from attnaudit.core.errors import InputError
+from attnaudit.core.sorting import sort_in_place
 
 CHUNK = 2**22  # resample counts held at once
 _REMEMBERED = 2**19  # resample counts, 4 MB, up to which draws are kept for the next columns
@@ -149,10 +150,9 @@ def studentise(shift: Tensor, variance: Tensor, spread: Tensor) -> Tensor:
         Squared standard error of the original estimate. A resample with next to none is
         degenerate (one value drawn again and again): infinitely far on its side.
     """
-    degenerate = variance <= 1e-12 * spread
-    t = shift / variance.clamp_min(1e-300).sqrt()
-    far = torch.where(shift == 0, shift, shift.sign() * math.inf)
-    return torch.where(degenerate & ~shift.isnan(), far, t)
+    degenerate = (variance <= 1e-12 * spread) & (shift != 0)
+    t = shift / variance.clamp_min(1e-300).sqrt_()
+    return torch.where(degenerate, shift * math.inf, t)
 
 
 def tail_quantiles(t: Tensor, level: float) -> tuple[Tensor, Tensor]:
@@ -162,13 +162,8 @@ def tail_quantiles(t: Tensor, level: float) -> tuple[Tensor, Tensor]:
     """
     known = (~t.isnan()).sum(0)
     tail = ((1 - level) / 2 * known).floor().long()  # resamples beyond each end
-    most = int(tail.max()) + 1 if len(tail) else 1
-    by_column = t.T.contiguous()
-    largest = by_column.nan_to_num(-math.inf, math.inf, -math.inf).topk(most, 1).values
-    smallest = by_column.nan_to_num(math.inf, math.inf, -math.inf)
-    smallest = smallest.topk(most, 1, largest=False).values
+    ordered = sort_in_place(t.T.clone(memory_format=torch.contiguous_format))
     lower, upper = (
-        ordered.gather(1, tail[:, None])[:, 0].masked_fill(known == 0, math.nan)
-        for ordered in (smallest, largest)
+        ordered.gather(1, place.clamp_min(0)[:, None])[:, 0] for place in (tail, known - 1 - tail)
     )
     return lower, upper
