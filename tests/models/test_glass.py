@@ -11,12 +11,14 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from attnaudit import audit
 from attnaudit.audits import AUDITS
 from attnaudit.audits.declaration import Declaration, Metric, declaration_of, scales
+from attnaudit.core.contract import Batch
 from attnaudit.core.errors import InputError
 from attnaudit.laws.checks import check_model
 from attnaudit.measures import MEASURES
@@ -270,13 +272,22 @@ def test_without_evidence_only_plausibility_is_not_asked(kind: Kind) -> None:
     assert list(results.about["not_applicable"]) == ["evidence"]
 
 
+def by_length() -> Batch:
+    batch = glass_batch(8)
+    return batch.rows(batch.mask.sum(-1).argsort())
+
+
+@cache
+def audited_together(kind: Kind) -> pd.DataFrame:
+    return audit(Glass(kind), by_length(), show_progress=False).frame()
+
+
 @pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize("kind", KINDS)
 def test_batching_does_not_change_a_glass_models_numbers(kind: Kind, size: int) -> None:
     """Equally important words differ by rounding only: no audit may rank them by that."""
-    batch = glass_batch(8)
-    batch = batch.rows(batch.mask.sum(-1).argsort())
-    whole = audit(Glass(kind), batch, show_progress=False).frame()
+    batch = by_length()
+    whole = audited_together(kind)
     parts = [
         batch.rows(torch.arange(len(batch))[at : at + size]) for at in range(0, len(batch), size)
     ]

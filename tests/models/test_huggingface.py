@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import transformers as hf
 from scipy.stats import kendalltau
 
 import attnaudit
+from attnaudit.audits import gradient_search
 from attnaudit.core import onednn
 from attnaudit.core.autograd import differentiating
 from attnaudit.core.errors import InputError
@@ -42,6 +44,13 @@ def read(name: str, **options: Any) -> tuple[Any, Any]:
     (batch,) = model.batches(texts_for(name))
     with torch.no_grad():
         return model, model.read(batch)
+
+
+@pytest.fixture
+def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the furthest attention, for tests that do not ask how far it is."""
+    brief = replace(gradient_search.SETTINGS["corrected"], steps=20)
+    monkeypatch.setitem(gradient_search.SETTINGS, "corrected", brief)
 
 
 def own(model: Any, batch: Any, **options: Any) -> Any:
@@ -488,6 +497,7 @@ def test_a_pipeline_brings_model_and_tokenizer() -> None:
     assert torch.equal(model.read(model.batches(TEXTS)[0]).logits, read("bert")[1].logits)
 
 
+@pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("name", ["bert", "llama"])
 def test_a_whole_audit(name: str) -> None:
     model = wrapped(name)
@@ -639,6 +649,7 @@ def test_wrong_texts_and_labels_are_rejected() -> None:
         )
 
 
+@pytest.mark.usefixtures("short_search")
 def test_a_text_of_one_word_can_be_audited() -> None:
     for form in ("delete", "mask", "pad"):
         model = from_huggingface(*tiny("bert"), leave_out=form)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Any
 import pytest
 import torch
 import transformers as hf
+from huggingface_hub import constants
+from transformers import dynamic_module_utils
 from typer.testing import CliRunner
 
 import attnaudit
@@ -130,30 +131,30 @@ def code_folders(tmp_path: Path, saved: dict[str, bytes], marker: Path) -> dict[
     return {name: written(tmp_path / name, files) for name, files in made.items()}
 
 
-def test_a_folders_code_is_never_run(tmp_path: Path, saved: dict[str, bytes]) -> None:
+def tried(folder: Path) -> str:
+    try:
+        from_huggingface(folder)
+    except InputError as error:
+        return str(error)
+    return "loaded"
+
+
+def test_a_folders_code_is_never_run(
+    tmp_path: Path,
+    saved: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     marker = tmp_path / "the code was run"
     folders = code_folders(tmp_path, saved, marker)
-    script = (
-        "import sys, attnaudit\n"
-        "for folder in sys.argv[1:]:\n"
-        "    try:\n"
-        "        attnaudit.from_huggingface(folder)\n"
-        "        print('loaded')\n"
-        "    except attnaudit.InputError as error:\n"
-        "        print(error)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, *map(str, folders.values())],
-        input="y\n" * 40,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_MODULES_CACHE": str(tmp_path / "modules")},
-    )
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    # Code that is run is copied there first, and imported from there.
+    monkeypatch.setattr(dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "modules"))
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n" * 40))
+    said = {name: tried(folder) for name, folder in folders.items()}
     assert not marker.exists()
-    assert "[y/N]" not in done.stdout + done.stderr  # nothing was asked
-    said = dict(zip(folders, done.stdout.splitlines(), strict=True))
+    assert "[y/N]" not in "".join(capfd.readouterr())  # nothing was asked
     for name in ("config", "nested", "both"):
         assert "brings code of its own (auto_map), which is not run" in said[name]
         assert "attnaudit.from_huggingface(model, tokenizer)" in said[name]

@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -96,9 +97,15 @@ def _interventions() -> list[Findings]:
     ]
 
 
+@cache
+def stored_values(folder: Path) -> pd.DataFrame:
+    """Not to be changed: a run in `runs` stays as it is."""
+    return read_columns(folder / "values.parquet").long()
+
+
 def stored(run: Run, audit: str, metric: str, measure: str = "") -> pd.DataFrame:
     """Predicted class and value by example, straight from the parquet file."""
-    frame = read_columns(run.folder / "values.parquet").long()
+    frame = stored_values(run.folder)
     part = frame[
         (frame["audit"] == audit) & (frame["metric"] == metric) & (frame["measure"] == measure)
     ]

@@ -943,6 +943,7 @@ def test_names_that_every_object_has_are_names_like_others(
     found = audit(
         Glass("oracle"),
         glass_batch(20),
+        audits=["agreement", "permutation", "top_item", "flip_fraction", "furthest"],
         measures=["attention", "gradient", "random", *(measured(name) for name in names)],
         class_names=list(names),
         show_progress=False,

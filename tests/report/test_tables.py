@@ -6,6 +6,7 @@ import io
 import re
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -53,9 +54,15 @@ def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return opened(renamed_classes(run.folder, tmp_path_factory.mktemp("hostile") / "run", HOSTILE))
 
 
+@cache
+def stored_values(folder: Path) -> pd.DataFrame:
+    """Not to be changed: a run in `runs` stays as it is."""
+    return read_columns(folder / "values.parquet").long()
+
+
 def stored(run: Run, audit: str, metric: str, measure: str = "") -> pd.DataFrame:
     """Straight from the parquet file."""
-    frame = read_columns(run.folder / "values.parquet").long()
+    frame = stored_values(run.folder)
     part = frame[
         (frame["audit"] == audit) & (frame["metric"] == metric) & (frame["measure"] == measure)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,6 +39,11 @@ def cell(seed: int = 0) -> ExperimentConfig:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_experiment(cell(), tmp_path_factory.mktemp("runs"), show_progress=False)
+
+
+def copied(folder: Path, out: Path) -> Path:
+    """The run below `out`, for a test that changes its files."""
+    return Path(shutil.copytree(folder, out / folder.name))
 
 
 def test_a_run_holds_what_the_documentation_lists(folder: Path) -> None:
@@ -138,9 +144,9 @@ def test_a_failed_run_never_looks_complete(
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"format": 99}'])
 def test_a_damaged_or_foreign_run_is_not_complete_and_is_run_again(
-    damage: str, tmp_path: Path
+    damage: str, folder: Path, tmp_path: Path
 ) -> None:
-    made = run_experiment(cell(), tmp_path, show_progress=False)
+    made = copied(folder, tmp_path)
     whole = (made / "run.json").read_text()
     (made / "run.json").write_text(damage)
     with pytest.raises(InputError, match="missing, damaged or of another version"):
@@ -152,8 +158,10 @@ def test_a_damaged_or_foreign_run_is_not_complete_and_is_run_again(
         store.load_results(made)
 
 
-def test_a_run_that_names_foreign_code_is_not_loaded_unless_trusted(tmp_path: Path) -> None:
-    made = run_experiment(cell(), tmp_path, show_progress=False)
+def test_a_run_that_names_foreign_code_is_not_loaded_unless_trusted(
+    folder: Path, tmp_path: Path
+) -> None:
+    made = copied(folder, tmp_path)
     edit_run(
         made, lambda details: details["model"].update(projection="subprocess:call:args=touch pwned")
     )
@@ -251,7 +259,8 @@ def test_a_folder_of_results_has_the_mode_that_the_umask_gives(tmp_path: Path) -
     tmp_path.chmod(0o700)
     old = os.umask(0o027)
     try:
-        folder = run_experiment(cell(), tmp_path, show_progress=False)
+        small = replace(cell(), audits=("permutation",), measures=("random",))
+        folder = run_experiment(small, tmp_path, show_progress=False)
     finally:
         os.umask(old)
     assert folder.stat().st_mode & 0o777 == 0o750
