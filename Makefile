@@ -20,7 +20,10 @@ demo: $(READY)
 # process more than cores: some tests wait for commands, for a browser or for a cluster.
 TEST_PROCESSES := $(shell $(PYTHON) -c "import os; \
 	print(1 + len(getattr(os, 'sched_getaffinity', lambda _: range(os.cpu_count()))(0)))")
-PYTEST := $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
+# Files of tests are many, small and written for good (fsync): they lie in memory, if that has 2 GB.
+TEST_FOLDER := $(shell df -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 {print $$6}')
+PYTEST := $(if $(TEST_FOLDER),TMPDIR=$(TEST_FOLDER)) $(BIN)/python -m pytest -n $(TEST_PROCESSES) \
+	--dist worksteal
 
 # What `make lint` checks of Python runs next to the tests; its output follows theirs, and either may
 # fail. The scripts of the page are checked by a test.
