@@ -147,6 +147,8 @@ def _section(paper: str, item: Item, found: dict[Path, pd.DataFrame]) -> str:
         lines.append(f"Files: `benchmarks/reproduction/{paper}-{item.name}-*.csv`.")
     for image in sorted(IMAGES.glob(f"{paper}-{item.name}-*.png")):
         caption = _caption(f"{paper}-{item.name}-", item, image)
+        if not item.pictured and image.stem not in {path.stem for path in found}:
+            caption += "; the tables are of more trainings"
         lines.append(f"![{item.shows}, {caption}](images/reproduction/{image.name})")
         lines.append(f"(Picture, {caption}.)")
     return "\n\n".join(lines)
@@ -215,19 +217,23 @@ def _published(line: dict) -> str:
 
 def _ours(line: dict) -> str:
     value, low, high = (_number(line[name]) for name in ("ours", "low", "high"))
-    return value if low == "–" else f"{value} [{low}, {high}]"
+    counted = bool(_OF_CORPUS.match(str(line["metric"])))  # without chance
+    return value if counted or low == "–" else f"{value} [{low}, {high}]"
 
 
 def _number(value: float) -> str:
     if value != value:
         return "–"
+    if 0 < abs(value) < 0.0005:
+        return f"{value:.1g}"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3f}"
 
 
 def _word(value: object) -> str:
     if value != value:
         return ""
-    return str(value).removeprefix("'")  # which keeps a spreadsheet from reading a formula
+    text = str(value).removeprefix("'")  # which keeps a spreadsheet from reading a formula
+    return text.replace("|", "\\|")  # which would end the cell
 
 
 def _text(path: Path) -> str:

@@ -79,9 +79,44 @@ def test_the_list_has_every_item_with_needs_cost_and_data(tmp_path: Path) -> Non
     assert "missing: sst" in printed.output
     assert "on what is here" not in printed.output
     assert "Costs" not in printed.output
+    assert "--data-dir" in printed.output
     of_one = CliRunner().invoke(app, ["reproduce", "meister_2021", "--list"])
     assert "figure3" in of_one.output
     assert "wen_2022" not in of_one.output
+
+
+def test_the_list_is_of_what_is_asked_for() -> None:
+    words = ["--datasets", "keyword", "--seeds", "5", "--encoders", "bilstm", "--list"]
+    printed = CliRunner().invoke(
+        app, ["reproduce", "wiegreffe_pinter_2019", "contextual", "uniform", *words]
+    )
+    assert printed.exit_code == 0
+    assert "for 5 seeds on what is here" in printed.output
+    assert "here: keyword; missing: none" in printed.output
+    assert "0 cell(s)" in printed.output  # of the item that compares encoders
+    assert "guided_mlp" not in printed.output
+    wrong = CliRunner().invoke(app, ["reproduce", "meister_2021", "tabel6", "--list"])
+    assert isinstance(wrong.exception, InputError)
+    assert "Did you mean 'table6'?" in str(wrong.exception)
+
+
+def test_items_of_other_corpora_are_named_before_the_work(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    chosen = {"grid_file": tmp_path / "grid.toml", "out": tmp_path}
+    reproduce("wen_2022", "table1", "claim_no_twin", datasets=["sst"], **chosen)
+    assert "sst: the papers have claim_no_twin for other corpora" in caplog.text
+    caplog.clear()
+    reproduce("wen_2022", "table1", datasets=["sst"], **chosen)
+    assert "for other corpora" not in caplog.text
+
+
+def test_a_grid_file_of_the_users_own_is_left_alone(tmp_path: Path) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text("a = 1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="another name with --write-grid"):
+        reproduce("wen_2022", "table1", datasets=["sst"], grid_file=own, out=tmp_path)
+    assert own.read_text(encoding="utf-8") == "a = 1\n"
 
 
 def test_a_missing_corpus_that_is_named_is_an_error_before_any_work(tmp_path: Path) -> None:
@@ -222,7 +257,7 @@ def test_seeds_are_a_number_or_a_list(given: str, seeds: list[int] | None, tmp_p
         assert tomllib.loads(file.read_text(encoding="utf-8"))["seeds"] == seeds
 
 
-@pytest.mark.parametrize("seeds", [0, -1, [], [3, 3]])
+@pytest.mark.parametrize("seeds", [0, -1, [], [3, 3], 10**11])
 def test_seeds_that_are_no_trainings_are_rejected(seeds: int | list[int]) -> None:
     with pytest.raises(InputError, match="seeds must"):
         reproduce("wen_2022", "table1", datasets=["sst"], seeds=seeds)
@@ -259,8 +294,8 @@ def test_items_that_compare_encoders_are_left_out_with_a_notice(
     assert "contextual: left out with these encoders, it compares several" in caplog.text
     assert 'encoders = ["bilstm"]' in (tmp_path / "grid.toml").read_text()
     assert "cnn" not in (tmp_path / "grid.toml").read_text()
-    with pytest.raises(InputError, match=r"encoder gpt; they have average, bilstm, cnn, which"):
-        reproduce("wiegreffe_pinter_2019", encoders=["bilstm", "gpt"], **chosen)
+    with pytest.raises(InputError, match=r"'cnm'. Did you mean 'cnn'\? Choose from: average, bil"):
+        reproduce("wiegreffe_pinter_2019", encoders=["bilstm", "cnm"], **chosen)
     with pytest.raises(InputError, match="Nothing is left to reproduce"):
         reproduce("wiegreffe_pinter_2019", "contextual", encoders=["bilstm"], **chosen)
 

@@ -112,29 +112,35 @@ def reproduce(
     """
     from attnaudit.papers import item_list
     from attnaudit.papers import reproduce as make
-    from attnaudit.papers.catalogue import find_items
     from attnaudit.papers.listing import list_text
 
-    if listing:
-        listed = item_list(data_dir=data_dir)
-        if paper not in (None, "all"):
-            find_items(paper, ())  # an error if there is no such paper
-            listed = listed[listed["paper"] == paper]
-        typer.echo(list_text(listed))
-        return
-    if paper is None:
-        raise InputError("Name a paper, or all; `attnaudit reproduce --list` shows every item.")
     chosen = None if datasets is None else [part.replace(";", ",") for part in datasets.split(",")]
     if dataset is not None:
         deprecated("--dataset", "--datasets")
         chosen = [dataset]
     if seed is not None:
         deprecated("--seed", "--seeds")
+    trainings = _seeds(seeds) if seed is None else [seed]
+    only = None if encoders is None else [name.strip() for name in encoders.split(",")]
+    if listing:
+        count = trainings if isinstance(trainings, int) else len(trainings)
+        listed = item_list(
+            paper or "all",
+            *(items or ()),
+            datasets=chosen,
+            seeds=count,
+            encoders=only,
+            data_dir=data_dir,
+        )
+        typer.echo(list_text(listed, count))
+        return
+    if paper is None:
+        raise InputError("Name a paper, or all; `attnaudit reproduce --list` shows every item.")
     reproductions = make(
         paper,
         *(items or ()),
         datasets=chosen,
-        seeds=_seeds(seeds) if seed is None else [seed],
+        seeds=trainings,
         fast=fast,
         workers=workers,
         out=out,
@@ -143,12 +149,16 @@ def reproduce(
         epochs=epochs,
         data_dir=data_dir,
         device=device,
-        encoders=None if encoders is None else [name.strip() for name in encoders.split(",")],
+        encoders=only,
         grid_file=grid_file,
         retry_failed=retry_failed,
     )
     if reproductions.grid is not None:
-        typer.echo(f"Grid: {reproductions.grid}")
+        typer.echo(
+            f"Grid: {reproductions.grid}\nTrain its models with `attnaudit grid "
+            f"{reproductions.grid} --out {out}`, here or elsewhere; then this command without "
+            "--write-grid makes the tables of them."
+        )
         return
     for reproduction in reproductions:
         typer.echo(

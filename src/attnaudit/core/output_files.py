@@ -33,15 +33,18 @@ def check_writable(folder: Path) -> None:
         ) from error
 
 
-def check_file(path: Path, *, kind: str = "page") -> None:
-    """Reject a path where a `kind` would replace anything but a file that attnaudit wrote."""
+def check_file(path: Path, *, kind: str = "page", option: str = "--out") -> None:
+    """Reject a path where a `kind` would replace anything but a file that attnaudit wrote.
+
+    The errors name the option of the command line that names the file.
+    """
     path = Path(path)
     try:
         mode = _mode(path)
         ours = mode is None or (stat.S_ISREG(mode) and _is_ours(path))
     except OSError as error:
         raise InputError(
-            f"Cannot write the {kind} to {path}: {error.strerror}. Give another name with --out."
+            f"Cannot write the {kind} to {path}: {error.strerror}. Give another name with {option}."
         ) from error
     if mode is None:
         return
@@ -53,17 +56,21 @@ def check_file(path: Path, *, kind: str = "page") -> None:
     if not stat.S_ISREG(mode):
         raise InputError(
             f"{path} is a device, a pipe or a broken link. The {kind} is written to a regular "
-            "file: give another name with --out."
+            f"file: give another name with {option}."
         )
     if not ours:
         raise InputError(
             f"{path} exists and was not written by attnaudit, or was changed since; it is left "
-            f"as it is. Give the {kind} another name with --out, or move the file."
+            f"as it is. Give the {kind} another name with {option}, or move the file."
         )
 
 
 def write_file(
-    path: Path, content: str | bytes | Callable[[Path], None], *, kind: str = "page"
+    path: Path,
+    content: str | bytes | Callable[[Path], None],
+    *,
+    kind: str = "page",
+    option: str = "--out",
 ) -> Path:
     """Write a page, figure or table whole or not at all; `check_file` protects what is there.
 
@@ -75,6 +82,8 @@ def write_file(
         The text, the bytes, or a function that writes to the path it is given.
     kind : str
         The word for the file in error messages.
+    option : str
+        The option of the command line that names the file, for the same.
     """
     path = Path(path)
     try:
@@ -93,7 +102,7 @@ def write_file(
                     content if isinstance(content, bytes) else content.encode("utf-8", "replace")
                 )
             if not _is_same(path, draft):
-                check_file(path, kind=kind)
+                check_file(path, kind=kind, option=option)
         # After the file, not before: if we are killed in between, the same content may be
         # written again, while the old file would no longer match its entry.
         _record(path)

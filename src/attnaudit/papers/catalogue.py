@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
@@ -61,19 +61,20 @@ def find_items(paper: str, names: Sequence[str] = ()) -> list[tuple[str, Item]]:
         return [(each, item) for each, items in PAPERS.items() for item in items]
     if paper not in PAPERS:
         raise InputError(
-            f"There is no paper {paper!r}.{_hint(paper, PAPERS)} Choose from: "
+            f"There is no paper {paper!r}.{closest(paper, PAPERS)} Choose from: "
             f"{', '.join(PAPERS)}, all."
         )
     by_name = {item.name: item for item in PAPERS[paper]}
     for name in names:
         if name not in by_name:
             raise InputError(
-                f"{paper} has no item {name!r}.{_hint(name, by_name)} Choose from: "
+                f"{paper} has no item {name!r}.{closest(name, by_name)} Choose from: "
                 f"{', '.join(by_name)}."
             )
     return [(paper, by_name[name]) for name in dict.fromkeys(names or by_name)]
 
 
-def _hint(name: str, known: Sequence[str] | dict) -> str:
+def closest(name: str, known: Iterable[str]) -> str:
+    """The question whether a known name was meant; empty if none is near."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""

@@ -83,4 +83,4 @@ def toml_text(spec: dict[str, Any]) -> str:
 
 def write_grid(spec: dict[str, Any], path: Path) -> Path:
     """Write a grid file."""
-    return write_file(path, _HEAD + toml_text(spec), kind="grid file")
+    return write_file(path, _HEAD + toml_text(spec), kind="grid file", option="--write-grid")

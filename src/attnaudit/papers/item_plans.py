@@ -8,6 +8,7 @@ from typing import NamedTuple
 from attnaudit.core import registry
 from attnaudit.core.errors import InputError
 from attnaudit.core.notices import notice
+from attnaudit.papers.catalogue import closest
 from attnaudit.papers.conditions import corpus_of_paper
 from attnaudit.papers.item import Item, Plan
 from attnaudit.papers.listing import is_here
@@ -38,6 +39,8 @@ def item_plans(
         )
         for paper, item in items
     ]
+    if not chosen.fast:
+        _note_other_corpora(plans)
     return plans if chosen.encoders is None else _with_encoders(plans, chosen)
 
 
@@ -59,6 +62,21 @@ def corpus_for(item: Item, dataset: str) -> str | None:
     return corpus if corpus in of_item else None
 
 
+def _note_other_corpora(plans: Sequence[ItemPlans]) -> None:
+    """Say of each dataset for which items it is none of the paper's corpora."""
+    for dataset in dict.fromkeys(plan.dataset for _, _, listed in plans for plan in listed):
+        of_others = [
+            item.name
+            for _, item, listed in plans
+            if any(plan.dataset == dataset for plan in listed) and not corpus_for(item, dataset)
+        ]
+        if of_others:
+            notice(
+                f"{dataset}: the papers have {', '.join(of_others)} for other corpora, or prepared "
+                "otherwise: nothing published stands next to these"
+            )
+
+
 def _datasets(item: Item, datasets: Sequence[str] | None, chosen: Settings) -> list[str]:
     if chosen.fast:
         return [item.fast_dataset]
@@ -76,11 +94,12 @@ def _with_encoders(plans: Sequence[ItemPlans], chosen: Settings) -> list[ItemPla
         for table in item.tables(plan)
         for encoder in table["encoders"]
     }
-    if unknown := sorted(set(chosen.encoders or ()) - names):
-        raise InputError(
-            f"No model of these items has the encoder {', '.join(unknown)}; they have "
-            f"{', '.join(sorted(names))}, which are named without options."
-        )
+    for name in chosen.encoders or ():
+        if name not in names:
+            raise InputError(
+                f"No model of these items has the encoder {name!r}.{closest(name, names)} Choose "
+                f"from: {', '.join(sorted(names))}."
+            )
     kept = []
     for paper, item, listed in plans:
         some = [plan for plan in listed if chosen.tables(item, plan)]

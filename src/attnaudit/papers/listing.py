@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -9,9 +10,10 @@ import pandas as pd
 from attnaudit.data.corpus_info import About
 from attnaudit.data.datasets import DATASETS, data_folder, parse_choice
 from attnaudit.data.listing import about_chosen
-from attnaudit.papers.catalogue import PAPERS
+from attnaudit.papers.catalogue import find_items
 from attnaudit.papers.grid_tables import as_grid, settings
 from attnaudit.papers.item import Item, Plan
+from attnaudit.papers.reproduced_item import Settings
 from attnaudit.training.grids.cells import expand
 from attnaudit.training.grids.costs import Costs
 from attnaudit.training.grids.spec import read_spec
@@ -40,13 +42,23 @@ def _about(dataset: str) -> About | None:
     return about if about is not None and about.places else None
 
 
-def item_list(*, data_dir: str | Path | None = None, seeds: int = SEEDS) -> pd.DataFrame:
-    """One line per item of every paper.
+def item_list(
+    paper: str = "all",
+    *items: str,
+    datasets: Sequence[str] | None = None,
+    seeds: int = SEEDS,
+    encoders: Sequence[str] | None = None,
+    data_dir: str | Path | None = None,
+) -> pd.DataFrame:
+    """One line per item of a paper, or of every paper.
 
     Parameters
     ----------
-    data_dir : folder of the corpora; if omitted, as for `attnaudit run`.
+    paper, *items : as for `reproduce`.
+    datasets : names with options; if omitted, those of the paper.
     seeds : trainings of every model.
+    encoders : count only models with these encoders; items that compare others have none.
+    data_dir : folder of the corpora; if omitted, as for `attnaudit run`.
 
     Returns
     -------
@@ -57,25 +69,33 @@ def item_list(*, data_dir: str | Path | None = None, seeds: int = SEEDS) -> pd.D
 
     Examples
     --------
-    >>> listed = item_list()
-    >>> "table2" in set(listed.loc[listed["paper"] == "jain_wallace_2019", "item"])
+    >>> listed = item_list("jain_wallace_2019")
+    >>> "table2" in set(listed["item"])
     True
     """
-    folder = None if data_dir is None else Path(data_dir)
+    chosen = Settings(
+        Path(),
+        tuple(range(seeds)),
+        data_dir=None if data_dir is None else Path(data_dir),
+        encoders=None if encoders is None else tuple(encoders),
+    )
     return pd.DataFrame(
-        [_line(paper, item, folder, seeds) for paper, items in PAPERS.items() for item in items]
+        [_line(name, item, chosen, datasets) for name, item in find_items(paper, items)]
     )
 
 
-def _line(paper: str, item: Item, folder: Path | None, seeds: int) -> dict[str, object]:
+def _line(
+    paper: str, item: Item, chosen: Settings, datasets: Sequence[str] | None
+) -> dict[str, object]:
     from attnaudit.papers.published import published
 
-    here = [dataset for dataset in item.datasets if is_here(dataset, folder)]
-    first = Plan(item.datasets[0])
-    tables = item.tables(first)
+    listed = datasets or item.datasets
+    here = [dataset for dataset in listed if is_here(dataset, chosen.data_dir)]
+    first = Plan(listed[0])
+    tables = chosen.tables(item, first)
     one_seed = {"vectors": None, "sample": None, "epochs": None}
-    spec = as_grid([{**table, **settings(first, [0], **one_seed)} for table in tables])
-    cells = expand(read_spec(spec))
+    wanted = [{**table, **settings(first, [0], **one_seed)} for table in tables]
+    cells = expand(read_spec(as_grid(wanted))) if wanted else ()
     costs = Costs()
     seconds = sum(
         (
@@ -92,8 +112,8 @@ def _line(paper: str, item: Item, folder: Path | None, seeds: int) -> dict[str, 
         "published": 0 if item.published is None else len(published(item.published)),
         "models": len(cells),
         "here": ", ".join(here),
-        "missing": ", ".join(dataset for dataset in item.datasets if dataset not in here),
-        "cost": _rounded(seconds * seeds * len(here)) if here else "",
+        "missing": ", ".join(dataset for dataset in listed if dataset not in here),
+        "cost": _rounded(seconds * len(chosen.seeds) * len(here)) if here and cells else "",
     }
 
 
@@ -102,8 +122,8 @@ def _rounded(seconds: float) -> str:
     return in_words(max(1, round(seconds / 60)) * 60).removesuffix(" 0 s")
 
 
-def list_text(listed: pd.DataFrame) -> str:
-    """The list for a terminal."""
+def list_text(listed: pd.DataFrame, seeds: int = SEEDS) -> str:
+    """The list for a terminal; `seeds` as for `item_list`."""
     lines = []
     for paper, part in listed.groupby("paper", sort=False):
         lines.append(f"\n{paper}")
@@ -112,7 +132,7 @@ def list_text(listed: pd.DataFrame) -> str:
             needs = (
                 f"{line.models} cell(s) per dataset and seed; {line.published} published numbers"
             )
-            cost = f"; about {line.cost} for {SEEDS} seeds on what is here" if line.cost else ""
+            cost = f"; about {line.cost} for {seeds} seeds on what is here" if line.cost else ""
             lines.append(f"  {'':22s} {needs}{cost}")
             lines.append(
                 f"  {'':22s} here: {line.here or 'none'}; missing: {line.missing or 'none'}"
@@ -120,5 +140,10 @@ def list_text(listed: pd.DataFrame) -> str:
     if (listed["cost"] != "").any():
         lines.append(
             "\nCosts are rough guesses for one process, wrong by a factor of ten for some."
+        )
+    if (listed["missing"] != "").any():
+        lines.append(
+            "\nCorpora are looked for in --data-dir, else in the folder that ATTNAUDIT_DATA names; "
+            "`attnaudit data` says how to get each."
         )
     return "\n".join(lines).lstrip("\n")

@@ -21,6 +21,8 @@ from attnaudit.training import grid
 from attnaudit.training.grids.cells import expand
 from attnaudit.training.grids.spec import read_spec
 
+MOST_SEEDS = 1000
+
 
 def reproduce(
     paper: str,
@@ -72,7 +74,7 @@ def reproduce(
     folder = None if data_dir is None else Path(data_dir)
     with_settings = Settings(
         Path(out),
-        tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds),
+        tuple(range(min(seeds, MOST_SEEDS + 1)) if isinstance(seeds, int) else seeds),
         fast,
         None if vectors is None else str(vectors),
         sample,
@@ -80,10 +82,9 @@ def reproduce(
         folder,
         None if encoders is None else tuple(dict.fromkeys(encoders)),
     )
-    if not with_settings.seeds:
-        raise InputError(f"seeds must be at least 1, got {seeds}: a number needs a training.")
-    if len(set(with_settings.seeds)) < len(with_settings.seeds):
-        raise InputError(f"seeds must differ: the same training counts once; got {seeds}.")
+    _check_seeds(with_settings.seeds, seeds)
+    if fast and any((datasets, vectors, sample, epochs)):
+        notice("fast: one epoch on tiny simulated data, whatever else is chosen")
     plans = item_plans(chosen, datasets, with_settings)
     if grid_file is None and not fast:
         for dataset in datasets or ():
@@ -130,6 +131,18 @@ def reproduce(
             name, item, listed, folders, with_settings, everything=datasets is None
         )
     return reproductions
+
+
+def _check_seeds(chosen: Sequence[int], given: int | Sequence[int]) -> None:
+    if not chosen:
+        raise InputError(f"seeds must be at least 1, got {given}: a number needs a training.")
+    if len(chosen) > MOST_SEEDS:
+        raise InputError(
+            f"seeds must be at most {MOST_SEEDS} trainings of every model, got {given}. To choose "
+            "the seeds themselves, give several: 3,4."
+        )
+    if len(set(chosen)) < len(chosen):
+        raise InputError(f"seeds must differ: the same training counts once; got {given}.")
 
 
 def _make(

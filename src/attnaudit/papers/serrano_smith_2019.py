@@ -112,7 +112,7 @@ ITEMS = (
     ),
     Item(
         "table2",
-        "Decision flips without the top item and without a random one (HAN with a BiGRU)",
+        "Decision flips without the top item and without a random one (published: HAN, BiGRU)",
         DATASETS,
         models,
         table2,
