@@ -195,37 +195,104 @@ def test_the_same_trainings_under_another_name_are_not_counted_twice(
         tool.pool_folder(tmp_path / "new", tmp_path / "stored")
 
 
-def test_a_table_of_one_encoder_splits_a_stored_one_of_all(
-    tool: ModuleType, tmp_path: Path
-) -> None:
+def _of(encoders: str, seeds: str) -> str:
+    return NAME.format(seeds).replace("-sample", f"-encoders_{encoders}-sample")
+
+
+def _both(seeds: list[int]) -> pd.DataFrame:
+    """Numbers of two encoders, and one of neither."""
+    counted = table(seeds).iloc[[0]].assign(encoder="", metric="train", measure="")
+    parts = [counted, table(seeds), table(seeds).assign(encoder="cnn")]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _one(encoder: str, seeds: list[int]) -> pd.DataFrame:
+    both = _both(seeds)
+    return both[both["encoder"].isin(["", encoder])].reset_index(drop=True)
+
+
+def _pooled(tool: ModuleType, folder: Path, made: pd.DataFrame, name: str) -> list[str]:
+    """Pool one table with what is stored."""
+    (folder / "new").mkdir(exist_ok=True)
+    (folder / "new" / name).write_text(csv_text(made), encoding="utf-8")
+    done = tool.pool_folder(folder / "new", folder / "stored")
+    (folder / "new" / name).unlink()
+    return done
+
+
+def _lines(folder: Path) -> list[tuple[str, ...]]:
+    """Every stored line, with the number of its trainings in the file's name."""
+    return sorted(
+        (str(line["encoder"]), line["metric"], line["measure"], line["by_training"])
+        for path in folder.iterdir()
+        for line in pd.read_csv(path, keep_default_na=False).to_dict("records")
+    )
+
+
+def test_a_table_of_one_encoder_is_pooled_with_one_of_all(tool: ModuleType, tmp_path: Path) -> None:
     """The lines of the other encoders keep their trainings, under a name of their own."""
-    others = table([0, 1, 2]).assign(encoder="cnn")
-    both = pd.concat([table([0, 1, 2]), others], ignore_index=True)
-    _stored(tmp_path / "stored", both, "0.1.2")
-    new = _stored(tmp_path / "new", table([3, 4]), "3.4")
-    new.rename(new.with_name(new.name.replace("-sample", "-encoders_bilstm-sample")))
-    done = tool.pool_folder(tmp_path / "new", tmp_path / "stored")
-    of_bilstm = NAME.format("0.1.2.3.4").replace("-sample", "-encoders_bilstm-sample")
-    of_cnn = NAME.format("0.1.2").replace("-sample", "-encoders_cnn-sample")
-    assert done == [f"split: {NAME.format('0.1.2')}", f"pooled: {of_bilstm}"]
-    assert sorted(path.name for path in (tmp_path / "stored").iterdir()) == [of_bilstm, of_cnn]
-    assert (tmp_path / "stored" / of_cnn).read_text() == csv_text(others)
-    pooled = tool.read(tmp_path / "stored" / of_bilstm)
-    assert pooled["ours"].tolist() == pytest.approx(table([0, 1, 2, 3, 4])["ours"].tolist())
-    # The next trainings of either are pooled with their own.
-    more = _stored(tmp_path / "more", others, "5.6.7")
-    more.write_text(csv_text(others.assign(by_training="[0.1, 0.2, 0.4]")), encoding="utf-8")
-    more.rename(more.with_name(more.name.replace("-sample", "-encoders_cnn-sample")))
-    (line,) = tool.pool_folder(tmp_path / "more", tmp_path / "stored")
-    assert line == f"pooled: {of_cnn.replace('0.1.2', '0.1.2.5.6.7')}"
+    _stored(tmp_path / "stored", _both([0, 1, 2]), "0.1.2")
+    done = _pooled(tool, tmp_path, _one("bilstm", [3, 4]), _of("bilstm", "3.4"))
+    assert done == [
+        f"pooled: {_of('bilstm', '0.1.2.3.4')}",
+        f"split off: {_of('cnn', '0.1.2')}",
+    ]
+    assert sorted(path.name for path in (tmp_path / "stored").iterdir()) == [
+        _of("bilstm", "0.1.2.3.4"),
+        _of("cnn", "0.1.2"),
+    ]
+    others = _both([0, 1, 2])
+    others = others[others["encoder"] == "cnn"]
+    assert (tmp_path / "stored" / _of("cnn", "0.1.2")).read_text() == csv_text(others)
+    # The other encoder's trainings come later: one table of both again.
+    done = _pooled(tool, tmp_path, _one("cnn", [3, 4]), _of("cnn", "3.4"))
+    assert done == [f"pooled: {NAME.format('0.1.2.3.4')}"]
+    whole = _stored(tmp_path / "whole", _both([0, 1, 2, 3, 4]), "0.1.2.3.4")
+    assert _lines(tmp_path / "stored") == _lines(whole.parent)
 
 
-def test_a_table_of_encoders_that_the_stored_one_does_not_have_is_an_error(
-    tool: ModuleType, tmp_path: Path
-) -> None:
-    stored = _stored(tmp_path / "stored", table([0, 1, 2]), "0.1.2")
-    new = _stored(tmp_path / "new", table([3, 4]).assign(encoder="cnn"), "3.4")
-    new.rename(new.with_name(new.name.replace("-sample", "-encoders_cnn-sample")))
-    with pytest.raises(SystemExit, match="has no line, or every line"):
-        tool.pool_folder(tmp_path / "new", tmp_path / "stored")
-    assert [*(tmp_path / "stored").iterdir()] == [stored]
+def test_nothing_is_lost_or_doubled_whatever_comes_first(tool: ModuleType, tmp_path: Path) -> None:
+    stored = _stored(tmp_path / "stored", _both([0, 1, 2]), "0.1.2")
+    before = stored.read_bytes()
+    # Some of the stored seeds again, of one encoder or of all.
+    for seeds, text in (([2, 3], "2.3"), ([0, 1], "0.1")):
+        for made, name in (
+            (_one("bilstm", seeds), _of("bilstm", text)),
+            (_both(seeds), NAME.format(text)),
+        ):
+            assert _pooled(tool, tmp_path, made, name)[0].startswith("left alone")
+            assert [path.read_bytes() for path in stored.parent.iterdir()] == [before]
+    # All of them again: replaced.
+    done = _pooled(tool, tmp_path, _one("bilstm", [0, 1, 2, 3]), _of("bilstm", "0.1.2.3"))
+    assert done == [f"replaced: {_of('bilstm', '0.1.2.3')}", f"split off: {_of('cnn', '0.1.2')}"]
+    # More of both at once.
+    done = _pooled(tool, tmp_path, _both([4]), NAME.format("4"))
+    assert done == [
+        f"pooled: {_of('bilstm', '0.1.2.3.4')}",
+        f"pooled: {_of('cnn', '0.1.2.4')}",
+    ]
+    lines = _lines(stored.parent)
+    assert len(lines) == len(_both([0])) == len({line[:3] for line in lines})
+    # A name with encoders may hold every line.
+    done = _pooled(tool, tmp_path, _both([0, 1, 2, 3, 4]), _of("bilstm.cnn", "0.1.2.3.4"))
+    assert done == [f"replaced: {NAME.format('0.1.2.3.4')}"]
+    assert [path.name for path in stored.parent.iterdir()] == [NAME.format("0.1.2.3.4")]
+
+
+def test_an_encoder_that_was_not_stored_is_added(tool: ModuleType, tmp_path: Path) -> None:
+    _stored(tmp_path / "stored", table([0, 1, 2]), "0.1.2")
+    cnn = table([3, 4]).assign(encoder="cnn")
+    done = _pooled(tool, tmp_path, cnn, _of("cnn", "3.4"))
+    assert sorted(done) == [
+        f"copied: {_of('cnn', '3.4')}",
+        f"split off: {_of('bilstm', '0.1.2')}",
+    ]
+
+
+def test_seeds_that_differ_need_an_encoder_to_be_named_by(tool: ModuleType, tmp_path: Path) -> None:
+    without = [part.drop(columns="encoder") for part in (table([0, 1, 2]), table([3, 4]))]
+    stored = _stored(tmp_path / "stored", without[0], "0.1.2")
+    other = without[1].assign(measure=without[1]["measure"] + "_b")
+    with pytest.raises(SystemExit, match="no encoder to name them by"):
+        _pooled(tool, tmp_path, other, NAME.format("3.4"))
+    assert [*stored.parent.iterdir()] == [stored]
