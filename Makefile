@@ -21,7 +21,8 @@ demo: $(READY)
 TEST_PROCESSES := $(shell $(PYTHON) -c "import os; \
 	print(1 + len(getattr(os, 'sched_getaffinity', lambda _: range(os.cpu_count()))(0)))")
 # Files of tests are many, small and written for good (fsync): they lie in memory, if that has 2 GB.
-TEST_FOLDER := $(shell df -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 {print $$6}')
+TEST_FOLDER := $(or $(TMPDIR),$(shell test -w /dev/shm && df -Pk /dev/shm 2>/dev/null \
+	| awk 'NR == 2 && $$6 == "/dev/shm" && $$4 > 2000000 {print $$6}'))
 PYTEST := $(if $(TEST_FOLDER),TMPDIR=$(TEST_FOLDER)) $(BIN)/python -m pytest -n $(TEST_PROCESSES) \
 	--dist worksteal
 

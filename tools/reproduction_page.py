@@ -158,7 +158,9 @@ def _caption(start: str, item: Item, image: Path) -> str:
     """The corpus, the models and the trainings of a picture."""
     corpus = re.split("-(?:vectors|encoders|sample)_", image.stem.removeprefix(start))[0]
     count, rest = _said(image).split(", ", 1)
-    return f"{corpus}: {item.pictured or f'all models, {count}'}, {rest}"
+    some = re.search(r"-encoders_([\w.]+)-sample_", image.stem)
+    models = f"models with {some[1].replace('.', ', ')}" if some else "all models"
+    return f"{corpus}: {item.pictured or f'{models}, {count}'}, {rest}"
 
 
 def _without_verdict(item: Item, tables: list[pd.DataFrame]) -> str:

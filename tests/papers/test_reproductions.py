@@ -270,8 +270,10 @@ def test_the_name_of_a_table_has_all_that_decides_its_numbers() -> None:
     assert chosen.stem("wen_2022", item, "sst").name == f"wen_2022-table1-sst-{words}"
     assert "vectors" not in chosen.stem("wen_2022", item, "babi_files:task=1").name
     assert "vectors" not in replace(chosen, vectors=None).stem("wen_2022", item, "sst").name
-    some = replace(chosen, encoders=("bilstm", "cnn")).stem("wen_2022", item, "sst").name
-    assert "100d-encoders_bilstm.cnn-sample_20" in some
+    some = replace(chosen, encoders=("cnn", "bilstm"))
+    assert "encoders" not in some.stem("wen_2022", item, "sst").name  # it has no others
+    ((_, item),) = find_items("wen_2022", ["figure2"])
+    assert "100d-encoders_bilstm.cnn-sample_20" in some.stem("wen_2022", item, "sst").name
 
 
 def test_only_models_of_the_chosen_encoders_are_made(out: Path) -> None:
@@ -291,13 +293,30 @@ def test_items_that_compare_encoders_are_left_out_with_a_notice(
 ) -> None:
     chosen = {"fast": True, "out": tmp_path, "grid_file": tmp_path / "grid.toml"}
     reproduce("wiegreffe_pinter_2019", encoders=["bilstm"], **chosen)
-    assert "contextual: left out with these encoders, it compares several" in caplog.text
+    assert "left out: wiegreffe_pinter_2019 contextual needs other encoders, too" in caplog.text
     assert 'encoders = ["bilstm"]' in (tmp_path / "grid.toml").read_text()
     assert "cnn" not in (tmp_path / "grid.toml").read_text()
     with pytest.raises(InputError, match=r"'cnm'. Did you mean 'cnn'\? Choose from: average, bil"):
         reproduce("wiegreffe_pinter_2019", encoders=["bilstm", "cnm"], **chosen)
     with pytest.raises(InputError, match="Nothing is left to reproduce"):
         reproduce("wiegreffe_pinter_2019", "contextual", encoders=["bilstm"], **chosen)
+    with pytest.raises(InputError, match=r"No encoder is named\. Choose from: average"):
+        reproduce("wiegreffe_pinter_2019", encoders=[], **chosen)
+    with pytest.raises(InputError, match=r"such as \['bilstm'\]; got a string"):
+        reproduce("wiegreffe_pinter_2019", encoders="bilstm", **chosen)
+    nowhere = {"data_dir": tmp_path, "out": tmp_path, "show_progress": False}
+    made = reproduce("jain_wallace_2019", "table1", encoders=["bilstm"], **nowhere)
+    assert not made  # its corpora are not here, and no published number is of what was asked for
+
+
+def test_a_figure_whose_model_was_left_out_is_not_drawn(
+    out: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    chosen = {"fast": True, "seeds": 1, "out": out}
+    made = reproduce("jain_wallace_2019", "figure2", encoders=["average"], **chosen)
+    assert [one.figures for one in made] == [()]
+    assert set(made[0].table["encoder"]) == {"average"}
+    assert "no figure: its model, bilstm, additive, is not among those made" in caplog.text
 
 
 def test_means_over_several_encoders_are_not_made_of_some(out: Path) -> None:

@@ -43,6 +43,13 @@ def test_bootstrap_equals_brute_force() -> None:
     assert [each.shape for each in got] == [()] * 5
 
 
+def test_values_that_have_gradients_have_the_same_interval() -> None:
+    values = torch.randn(30, 2, dtype=torch.float64)
+    plain, tracked = (ours.bootstrap(part) for part in (values, values.clone().requires_grad_()))
+    assert torch.equal(plain.low, tracked.low.detach())
+    assert torch.equal(plain.high, tracked.high.detach())
+
+
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_rates_have_wilsons_interval(level: float) -> None:
     hits, count = torch.tensor([0, 1, 7, 20, 33, 40]), 40

@@ -88,8 +88,8 @@ def reproduce(
     encoders: Annotated[
         str | None,
         typer.Option(
-            help="Only models with these encoders: bilstm, or bilstm,cnn. Items that compare "
-            "others are left out. Default: all."
+            help="Only models with these encoders: bilstm, or bilstm,cnn. Items that need "
+            "other encoders, too, are left out. Default: all."
         ),
     ] = None,
     retry_failed: Annotated[
@@ -121,7 +121,9 @@ def reproduce(
     if seed is not None:
         deprecated("--seed", "--seeds")
     trainings = _seeds(seeds) if seed is None else [seed]
-    only = None if encoders is None else [name.strip() for name in encoders.split(",")]
+    only = (
+        None if encoders is None else [name.strip() for name in encoders.split(",") if name.strip()]
+    )
     if listing:
         count = trainings if isinstance(trainings, int) else len(trainings)
         listed = item_list(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 
 import torch
@@ -89,7 +89,7 @@ def _matches_of_prompt(names: frozenset[int], tokens: list[int], items: list[int
     return [item >= FIRST_SOURCE and token in asked for token, item in pairs]
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _names(question: str) -> frozenset[int]:
     """The tokens of the names in a question."""
     return frozenset(_number(word) for word in _words(question)[1:] if word[:1].isupper())

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from attnaudit.core import registry
-from attnaudit.core.errors import InputError
+from attnaudit.core.errors import InputError, NotApplicable
 from attnaudit.report.run_sources import Run, gather
 from attnaudit.results.findings import Findings, find_corpus_audit, read_findings
 from attnaudit.results.results import Results
@@ -139,6 +139,12 @@ class FinishedCells:
                 f"{len(runs)}. Run the item again."
             )
         return runs[0]
+
+    def pictured(self, **parts: str) -> FinishedRun:
+        """The run that a figure is drawn of; an error of the figure alone if it was left out."""
+        if not any(self.where(**parts)):
+            raise NotApplicable(f"its model, {', '.join(parts.values())}, is not among those made")
+        return self.one(**parts)
 
     def findings(self, intervention: str, run: FinishedRun) -> Findings:
         """What an intervention found that started from a run."""

@@ -90,27 +90,30 @@ def _with_encoders(plans: Sequence[ItemPlans], chosen: Settings) -> list[ItemPla
     names = {
         registry.parse(encoder)[0]
         for _, item, listed in plans
-        for plan in listed
+        for plan in listed or [Plan(item.datasets[0], chosen.fast)]
         for table in item.tables(plan)
         for encoder in table["encoders"]
     }
-    for name in chosen.encoders or ():
+    known = f"Choose from: {', '.join(sorted(names))}."
+    if not chosen.encoders:
+        raise InputError(f"No encoder is named. {known}")
+    for name in chosen.encoders:
         if name not in names:
-            raise InputError(
-                f"No model of these items has the encoder {name!r}.{closest(name, names)} Choose "
-                f"from: {', '.join(sorted(names))}."
-            )
-    kept = []
+            hint = closest(name, names)
+            raise InputError(f"No model of these items has the encoder {name!r}.{hint} {known}")
+    kept, reasons = [], []
     for paper, item, listed in plans:
         some = [plan for plan in listed if chosen.tables(item, plan)]
         if listed and not some:
-            why = "it compares several" if item.compares_encoders else "it is of others"
-            notice(f"{paper} {item.name}: left out with these encoders, {why}")
+            why = "needs other encoders, too" if item.compares_encoders else "is of other encoders"
+            reasons.append(f"{paper} {item.name} {why}")
         else:
             kept.append(ItemPlans(paper, item, some))
     if not kept:
         raise InputError(
-            "Nothing is left to reproduce: each of these items compares several encoders. Leave "
-            "out --encoders, or name other items."
+            f"Nothing is left to reproduce with these encoders: {'; '.join(reasons)}. Leave out "
+            "--encoders, or name other items."
         )
+    for reason in reasons:
+        notice(f"left out: {reason}")
     return kept

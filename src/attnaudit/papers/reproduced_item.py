@@ -84,6 +84,12 @@ class Settings:
         """Whether no model of an item is left out."""
         return self.tables(item, plan) == item.tables(plan)
 
+    def _made(self, item: Item, plan: Plan) -> list[str]:
+        """The encoders of the models that are made, by name, in the order of the item."""
+        tables = self.tables(item, plan)
+        names = [registry.parse(name)[0] for table in tables for name in table["encoders"]]
+        return list(dict.fromkeys(names))
+
     def _chosen(self, encoders: Sequence[str]) -> list[str]:
         return [name for name in encoders if registry.parse(name)[0] in (self.encoders or ())]
 
@@ -96,8 +102,8 @@ class Settings:
         name_parts = [paper, item.name, dataset]
         if pretrained(self.vectors, dataset) and not self.fast:
             name_parts.append(f"vectors_{Path(str(self.vectors)).stem}")
-        if self.encoders is not None:
-            name_parts.append(f"encoders_{'+'.join(self.encoders)}")
+        if dataset != ALL and not self.has_every_model(item, Plan(dataset, self.fast)):
+            name_parts.append(f"encoders_{'+'.join(self._made(item, Plan(dataset, self.fast)))}")
         name_parts.append(f"sample_{sample or ALL}")
         name_parts += [f"epochs_{epochs or 'paper'}", f"seeds_{seeds}", *["fast"] * self.fast]
         return self.out / "reproductions" / file_name("-".join(name_parts).replace("+", "."))

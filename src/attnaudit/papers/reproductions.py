@@ -61,7 +61,7 @@ def reproduce(
     data_dir : folder of the corpora; if omitted, the environment variable ATTNAUDIT_DATA, else the
         user's cache folder.
     encoders : only models with these encoders, by name without options; None for all. Items that
-        compare others are left out.
+        need models of other encoders, too, are left out.
     grid_file : write the grid of all models to this TOML file, and train nothing.
     retry_failed : run only the models that failed before.
 
@@ -71,6 +71,8 @@ def reproduce(
     >>> made[0].table[["encoder", "ours", "published", "verdict"]]  # doctest: +SKIP
     """
     chosen = find_items(paper, items)
+    if isinstance(encoders, str):
+        raise InputError(f"encoders must be a list of names, such as [{encoders!r}]; got a string.")
     folder = None if data_dir is None else Path(data_dir)
     with_settings = Settings(
         Path(out),
@@ -168,7 +170,10 @@ def _make(
         corpus = corpus_for(item, plan.dataset)
         table = compare(item, ours, corpus)
         reproductions.append(save_item(paper, item, plan.dataset, table, chosen, cells))
-    if item.pool is not None and raw and all(chosen.has_every_model(item, p) for p in plans):
+    has_every_model = all(chosen.has_every_model(item, plan) for plan in plans)
+    if item.pool is not None and raw and not has_every_model:
+        notice(f"{paper} {item.name}: no numbers over all corpora, which are of all encoders")
+    elif item.pool is not None and raw:
         complete = {part["dataset"].iloc[0] for part in raw} >= set(item.datasets)
         table = compare(item, item.pool(pd.concat(raw, ignore_index=True)), ALL)
         if not complete:
@@ -176,7 +181,7 @@ def _make(
             table.loc[published, "verdict"] = "not possible here"
             table.loc[published, "why"] = "published over corpora that are not all here"
         reproductions.append(save_item(paper, item, ALL, table, chosen, ()))
-    if everything and not chosen.fast:
+    if everything and not chosen.fast and chosen.encoders is None:
         for dataset in item.datasets:
             corpus = corpus_for(item, dataset)
             if not is_here(dataset, chosen.data_dir) and corpus is not None:

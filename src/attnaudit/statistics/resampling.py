@@ -162,7 +162,7 @@ def tail_quantiles(t: Tensor, level: float) -> tuple[Tensor, Tensor]:
     """
     known = (~t.isnan()).sum(0)
     tail = ((1 - level) / 2 * known).floor().long()  # resamples beyond each end
-    ordered = sort_in_place(t.T.clone(memory_format=torch.contiguous_format))
+    ordered = sort_in_place(t.detach().T.clone(memory_format=torch.contiguous_format))
     lower, upper = (
         ordered.gather(1, place.clamp_min(0)[:, None])[:, 0] for place in (tail, known - 1 - tail)
     )

@@ -70,7 +70,7 @@ OF_FIRST = "the BiLSTM with additive attention, first training"
 
 def drawn_of_first(draw):  # type: ignore[no-untyped-def]
     """A figure of the first seed's BiLSTM."""
-    return lambda cells, table: draw(cells[0].one(encoder="bilstm", scorer="additive").source)
+    return lambda cells, table: draw(cells[0].pictured(encoder="bilstm", scorer="additive").source)
 
 
 def heatmaps(cells: Sequence[FinishedCells], table: pd.DataFrame) -> Any:
