@@ -101,6 +101,7 @@ notebook: $(READY)
 
 # After new tables in benchmarks/reproduction: docs/reproduction.md is made from them.
 reproduction: $(READY)
+	$(BIN)/python tools/reproduction_pictures.py
 	$(BIN)/python tools/reproduction_page.py
 
 # Only for a new version of Vega-Lite: the script it writes is kept in the repository.

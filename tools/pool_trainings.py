@@ -134,8 +134,10 @@ def pool_folder(folder: Path, stored: Path = TABLES) -> list[str]:
 
     Every table is checked before anything is written.
     """
-    news = _by_item([Stored(path, _parts(path)[1], _checked(path)) for path in _files(folder)])
-    olds = _by_item([Stored(path, _parts(path)[1], read(path)) for path in _files(stored)])
+    news = _by_item(
+        [Stored(path, parts_of_name(path)[1], _checked(path)) for path in _files(folder)]
+    )
+    olds = _by_item([Stored(path, parts_of_name(path)[1], read(path)) for path in _files(stored)])
     texts: dict[str, str] = {}
     removed: list[Path] = []
     done: list[str] = []
@@ -281,11 +283,11 @@ def _by_item(tables: Sequence[Stored]) -> dict[tuple[str, str], list[Stored]]:
     """The tables of each item, dataset and settings, of whatever encoders and seeds."""
     by_item: dict[tuple[str, str], list[Stored]] = {}
     for table in tables:
-        by_item.setdefault(_parts(table.path)[0], []).append(table)
+        by_item.setdefault(parts_of_name(table.path)[0], []).append(table)
     return by_item
 
 
-def _parts(path: Path) -> tuple[tuple[str, str], tuple[int, ...]]:
+def parts_of_name(path: Path) -> tuple[tuple[str, str], tuple[int, ...]]:
     """What a table is of, by its name, and its seeds."""
     if path.stem.endswith("-fast"):
         raise SystemExit(f"{path.name} was made with --fast: its numbers mean nothing.")
@@ -298,7 +300,7 @@ def _parts(path: Path) -> tuple[tuple[str, str], tuple[int, ...]]:
 
 def _checked(path: Path) -> pd.DataFrame:
     """The table, if it is what its name says."""
-    of, seeds = _parts(path)
+    of, seeds = parts_of_name(path)
     try:
         table = read(path)
         counts = {len(json.loads(numbers)) for numbers in table["by_training"]}

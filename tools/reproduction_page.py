@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pandas as pd
+from pool_trainings import parts_of_name
 from uncompared_cells import uncompared
 
 from attnaudit.papers.catalogue import PAPERS
@@ -146,20 +147,24 @@ def _section(paper: str, item: Item, found: dict[Path, pd.DataFrame]) -> str:
     if found:
         lines.append(f"Files: `benchmarks/reproduction/{paper}-{item.name}-*.csv`.")
     for image in sorted(IMAGES.glob(f"{paper}-{item.name}-*.png")):
-        caption = _caption(f"{paper}-{item.name}-", item, image)
-        if not item.pictured and image.stem not in {path.stem for path in found}:
-            caption += "; the tables are of more trainings"
+        caption = _caption(f"{paper}-{item.name}-", item, image, list(found))
         lines.append(f"![{item.shows}, {caption}](images/reproduction/{image.name})")
         lines.append(f"(Picture, {caption}.)")
     return "\n\n".join(lines)
 
 
-def _caption(start: str, item: Item, image: Path) -> str:
+def _caption(start: str, item: Item, image: Path, tables: list[Path]) -> str:
     """The corpus, the models and the trainings of a picture."""
+    of, seeds = parts_of_name(image)
+    of_tables = [part for table in tables for name, part in [parts_of_name(table)] if name == of]
     corpus = re.split("-(?:vectors|encoders|sample)_", image.stem.removeprefix(start))[0]
     count, rest = _said(image).split(", ", 1)
     some = re.search(r"-encoders_([\w.]+)-sample_", image.stem)
     models = f"models with {some[1].replace('.', ', ')}" if some else "all models"
+    if of_tables and {*seeds} != {seed for part in of_tables for seed in part}:
+        rest += "; the tables are of more trainings" if not item.pictured else ""
+    elif len({*of_tables}) > 1:
+        count = f"up to {count}"
     return f"{corpus}: {item.pictured or f'{models}, {count}'}, {rest}"
 
 

@@ -132,11 +132,61 @@ def test_a_caption_names_the_corpus_the_model_and_the_trainings(tool: ModuleType
     ((_, of_all),) = find_items("meister_2021", ["figure1"])
     settings = "sample_all-epochs_paper-seeds_0.1.2.png"
     name = f"jain_wallace_2019-figure4-babi_files_task=1-{settings}"
-    assert tool._caption("jain_wallace_2019-figure4-", of_first, Path(name)) == (
+    assert tool._caption("jain_wallace_2019-figure4-", of_first, Path(name), []) == (
         "babi_files_task=1: the BiLSTM with additive attention, first training, ε = .01 (questions "
         ".05), the paper's epochs, all test texts"
     )
-    name = f"meister_2021-figure1-sst-vectors_glove.6B.100d.subset-{settings}"
-    assert tool._caption("meister_2021-figure1-", of_all, Path(name)) == (
-        "sst: all models, 3 trainings, the paper's epochs, all test texts"
+
+    def caption(image: str, *tables: str) -> str:
+        start = "meister_2021-figure1-"
+        paths = [Path(f"{start}{table}.csv") for table in tables]
+        return tool._caption(start, of_all, Path(f"{start}{image}.png"), paths)
+
+    rest = "sample_all-epochs_paper-seeds_"
+    three, five = f"sst-vectors_a-{rest}0.1.2", f"sst-vectors_a-{rest}0.1.2.3.4"
+    split = [f"sst-vectors_a-encoders_{name}" for name in ("bilstm-", "transformer-")]
+    said = "the paper's epochs, all test texts"
+    of_sst = "sst: all models,"
+    assert caption(three, three, f"imdb-vectors_a-{rest}7") == f"{of_sst} 3 trainings, {said}"
+    assert caption(three, five) == (
+        f"{of_sst} 3 trainings, {said}; the tables are of more trainings"
     )
+    assert caption(five, f"{split[0]}{rest}0.1.2.3.4", f"{split[1]}{rest}0.1.2") == (
+        f"{of_sst} up to 5 trainings, {said}"
+    )
+    assert caption(f"{split[0]}{rest}0.1.2") == f"sst: models with bilstm, 3 trainings, {said}"
+
+
+def test_pictures_of_tables_alone_are_drawn_of_all_that_is_stored(tmp_path: Path) -> None:
+    pictures = load_tool("reproduction_pictures")
+    tables, images = tmp_path / "tables", tmp_path / "images"
+    tables.mkdir()
+    images.mkdir()
+    ((_, item),) = find_items("meister_2021", ["figure1"])
+    start, rest = "meister_2021-figure1-sst", "sample_all-epochs_paper-seeds_"
+    for encoder, seeds in (("bilstm", (0, 1, 2)), ("transformer", (0, 1))):
+        numbers = [
+            (
+                "sst",
+                seed,
+                Number(
+                    "tau",
+                    seed / 10,
+                    {"encoder": encoder, "projection": "softmax", "measure": "hidden_gradient"},
+                ),
+            )
+            for seed in seeds
+        ]
+        name = f"{start}-encoders_{encoder}-{rest}{'.'.join(map(str, seeds))}.csv"
+        table = compare(item, as_frame(numbers), "sst")
+        (tables / name).write_text(csv_text(table), encoding="utf-8")
+    assert pictures.draw_all(tables, images) == []  # of what has no picture, none is made
+    (images / f"{start}-{rest}0.png").write_bytes(b"")
+    (images / "jain_wallace_2019-figure4-sst-sample_all-epochs_paper-seeds_0.png").write_bytes(b"")
+    (drawn,) = pictures.draw_all(tables, images)
+    assert drawn.name == f"{start}-{rest}0.1.2.png"
+    assert drawn.read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.name for path in images.glob("*.png")) == [
+        "jain_wallace_2019-figure4-sst-sample_all-epochs_paper-seeds_0.png",
+        drawn.name,
+    ]
