@@ -56,7 +56,11 @@ WorkerCount = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option(min=1, help="Threads per process; default: the cores divided by the workers."),
+    typer.Option(
+        min=1,
+        help="Threads per process; default: the cores divided by the workers, and one where models "
+        "of the papers are trained in this process.",
+    ),
 ]
 Scheduler = Annotated[
     str | None,

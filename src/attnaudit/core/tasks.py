@@ -22,7 +22,8 @@ class Workers:
     scheduler : address of a Dask scheduler, such as "tcp://127.0.0.1:8786", or its scheduler file.
     resources : what a Dask worker must offer to get a task, such as {"GPU": 1}.
     threads : threads of torch and OpenMP per process. If omitted: the cores of this machine divided
-        by `count`, at least 1; in this process and on Dask workers, what they are set to.
+        by `count`, at least 1; in this process and on Dask workers, what they are set to, but one
+        in this process for models of the papers (see `thread_limits`).
 
     Examples
     --------

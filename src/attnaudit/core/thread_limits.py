@@ -35,6 +35,19 @@ def threads_of_new_processes(threads: int) -> Iterator[None]:
                 os.environ[name] = value
 
 
+def threads_of_small_models(chosen: int | None) -> int | None:
+    """How many threads to train and audit small models with: those chosen, else one.
+
+    Their operations are so short that a second thread gains a tenth to a quarter, and that both
+    wait for each other at every one of them if another program is busy on a core: then the same
+    work took twenty times as long. Numbers do not depend on the number of cores either. None leaves
+    what OMP_NUM_THREADS says.
+    """
+    if chosen is None and not os.environ.get("OMP_NUM_THREADS"):
+        return 1
+    return chosen
+
+
 @contextmanager
 def torch_threads(threads: int | None) -> Iterator[None]:
     """Torch computes with so many threads in the block; None leaves it as it is."""

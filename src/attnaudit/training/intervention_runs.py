@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from attnaudit.core import registry
 from attnaudit.core.tasks import Workers, as_workers
-from attnaudit.core.thread_limits import torch_threads
+from attnaudit.core.thread_limits import threads_of_small_models, torch_threads
 from attnaudit.results.run_names import run_name
 from attnaudit.training.experiment import ExperimentConfig, make_experiment
 from attnaudit.training.interventions import INTERVENTIONS, Findings, InterventionContext
@@ -62,7 +62,7 @@ def intervene(
     shared = as_workers(workers)
     context = InterventionContext(experiment, Path(out), folder, device, show_progress, shared)
     place = context.out / findings_folder_name(experiment, intervention)
-    with working_on(place), torch_threads(shared.threads):
+    with working_on(place), torch_threads(threads_of_small_models(shared.threads)):
         findings = function(context)
         name = findings_folder_name(experiment, intervention, findings.name)
         return InterventionOutput(findings, findings.save(context.out / name))

@@ -23,6 +23,7 @@ from attnaudit.core.notices import notice
 from attnaudit.core.output_files import check_file, check_writable
 from attnaudit.core.output_folders import set_aside
 from attnaudit.core.tasks import Workers, as_workers
+from attnaudit.core.thread_limits import threads_of_small_models, torch_threads
 from attnaudit.results import store
 from attnaudit.results.results import Results
 from attnaudit.results.run_log import recording
@@ -143,7 +144,11 @@ def run_experiment(
         ready = prepare(experiment, splits, out)
         how: dict[str, Any] = {"device": device, "show_progress": show_progress}
         shared = as_workers(workers)
-        with opened(parts_folder(place.folder), shared) as job, TemporaryDirectory() as scratch:
+        with (
+            torch_threads(threads_of_small_models(shared.threads)),
+            opened(parts_folder(place.folder), shared) as job,
+            TemporaryDirectory() as scratch,
+        ):
             log.phase("training")
             history = _train(ready, job, place.folder, reuse=not force, **how)
             trained = time.monotonic()
