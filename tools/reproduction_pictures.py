@@ -19,7 +19,7 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images" / "reproduction"
 
 
 def draw_all(tables: Path = TABLES, images: Path = IMAGES) -> list[Path]:
-    """Draw every picture anew that is there already, and remove what it replaces."""
+    """Draw every picture that is there already again, and remove what it replaces."""
     drawn = []
     for paper, items in PAPERS.items():
         for item in items:
