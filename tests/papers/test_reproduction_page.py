@@ -190,3 +190,21 @@ def test_pictures_of_tables_alone_are_drawn_of_all_that_is_stored(tmp_path: Path
         "jain_wallace_2019-figure4-sst-sample_all-epochs_paper-seeds_0.png",
         drawn.name,
     ]
+
+
+def test_cells_hold_bars_small_numbers_and_counts_without_intervals(tool: ModuleType) -> None:
+    ((_, item),) = find_items("jain_wallace_2019", ["table1"])
+    numbers = [
+        ("sst", seed, number)
+        for seed in range(3)
+        for number in (
+            Number("train_0", 3034.0, {"pair": "a|b"}),
+            Number("share", 0.0002, {"pair": "a|b"}),
+        )
+    ]
+    table = compare(item, as_frame(numbers), None).drop(columns=["claim", "why"])
+    lines = tool._table(table.assign(claim=float("nan"), why=float("nan"))).splitlines()
+    assert lines[2:] == [
+        r"| sst | a\|b | train_0 | 3,034 |",
+        r"| sst | a\|b | share | 0.0002 [0.0002, 0.0002] |",
+    ]

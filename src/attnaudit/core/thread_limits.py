@@ -40,8 +40,8 @@ def threads_of_small_models(chosen: int | None) -> int | None:
 
     Their operations are so short that a second thread gains a tenth to a quarter, and that both
     wait for each other at every one of them if another program is busy on a core: then the same
-    work took twenty times as long. Numbers do not depend on the number of cores either. None leaves
-    what OMP_NUM_THREADS says.
+    work took more than ten times as long. Numbers do not depend on the number of cores either.
+    None leaves what OMP_NUM_THREADS says.
     """
     if chosen is None and not os.environ.get("OMP_NUM_THREADS"):
         return 1
